@@ -24,6 +24,7 @@ import {
   readBlob,
   readTree,
   refused,
+  stateFault,
   writeCommit,
   writeTree,
 } from './ref-store.ts'
@@ -129,9 +130,11 @@ export function taskOf({ holder }: Pick<RemoteRun, 'holder'>): string {
 async function readRun(call: GitCall, remote: string, run: string, commit: string): Promise<RemoteRun> {
   const holder = await holderAt(call, commit)
   if (holder === undefined) throw refused('its holder.json is not valid')
-  const text = await readBlob(call, commit, 'state.json')
-  const state = text === undefined ? undefined : parseState(text.toString())
-  if (state === undefined) throw refused('it has no state.json')
+  const written = await readBlob(call, commit, 'state.json')
+  if (written === undefined) throw refused('it has no state.json')
+  const fault = stateFault(written)
+  if (fault !== undefined) throw refused(fault)
+  const state = parseState(written.toString())
   if (!isState(state)) throw refused(`its state.json is not valid (${state.detail})`)
   if (state.id !== run) throw refused('its state.json is that of another run')
   return { remote, run, commit, holder, state }
