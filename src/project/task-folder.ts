@@ -123,9 +123,15 @@ export interface TaskFolder {
   readonly relative: string
 }
 
+/** Empty for `specs/` itself. */
+export function pathInSpecs({ relative }: Pick<TaskFolder, 'relative'>): string {
+  return relative.slice(SPECS_FOLDER.length + 1)
+}
+
 /** A number replaces a name that no command takes (a line break, for example). No command takes a path for an option. */
-export function taskWord({ task, relative }: TaskFolder): string {
-  const below = relative.slice(SPECS_FOLDER.length + 1)
+export function taskWord(folder: TaskFolder): string {
+  const { task, relative } = folder
+  const below = pathInSpecs(folder)
   if (below.includes('/')) return below
   return isSafeName(task) ? task : String(taskNumberOf(task) ?? (task.startsWith('-') ? relative : task))
 }

@@ -18,6 +18,7 @@ import { stripControl } from '../kernel/text.ts'
 import {
   beginsWithDigit,
   parseTaskReference,
+  pathInSpecs,
   type SearchProblem,
   SPECS_ITSELF,
   type TaskFolder,
@@ -151,8 +152,9 @@ function foldersNamed(folders: readonly TaskFolder[], task: string, session: str
 }
 
 /** Exactly or as printed. */
-function isNamed({ task, relative }: TaskFolder, name: string): boolean {
-  const names = [task, ...(relative.includes('/') ? [relative, relative.slice(SPECS_FOLDER.length + 1)] : [])]
+function isNamed(folder: TaskFolder, name: string): boolean {
+  const { task, relative } = folder
+  const names = [task, ...(relative.includes('/') ? [relative, pathInSpecs(folder)] : [])]
   return names.some((one) => one === name || stripControl(one) === name)
 }
 

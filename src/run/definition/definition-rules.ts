@@ -80,10 +80,6 @@ function phaseFaults(
   }
   const lacks = (...names: readonly (keyof PhaseFile)[]): boolean => names.every((name) => phase[name] === undefined)
   if (!isPhaseId(phase.id)) fault(['id'], RULE_TEXT.id(phase.id))
-  if (phase.prompt !== undefined && phase.prompt_file !== undefined) fault(['prompt_file'], RULE_TEXT.both('prompt'))
-  if (phase.step_prompt !== undefined && phase.step_prompt_file !== undefined) {
-    fault(['step_prompt_file'], RULE_TEXT.both('step_prompt'))
-  }
   if (lacks('artifact', 'steps')) fault([], RULE_TEXT.leavesNothing)
   if (lacks('artifact') && Array.isArray(phase.steps) && phase.steps.length === 0) fault(['steps'], RULE_TEXT.noSteps)
   if (lacks('steps')) {
@@ -95,11 +91,11 @@ function phaseFaults(
   if (phase.artifact !== undefined && !isArtifactPath(phase.artifact))
     fault(['artifact'], RULE_TEXT.path(phase.artifact))
   if (lacks('artifact') && phase.check !== undefined) fault(['check'], RULE_TEXT.needsArtifact('check'))
-  for (const name of ['prompt_file', 'step_prompt_file'] as const) {
-    const value = phase[name]
-    if (value !== undefined && !isInsidePath(value)) fault([name], RULE_TEXT.promptPath(value))
-  }
   for (const name of ['prompt', 'step_prompt'] as const) {
+    const fileName = `${name}_file` as const
+    const file = phase[fileName]
+    if (file !== undefined && phase[name] !== undefined) fault([fileName], RULE_TEXT.both(name))
+    if (file !== undefined && !isInsidePath(file)) fault([fileName], RULE_TEXT.promptPath(file))
     for (const unknown of unknownPlaceholders(phase[name] ?? '', names)) fault([name], RULE_TEXT.placeholder(unknown))
   }
   if (phase.approve === true) {

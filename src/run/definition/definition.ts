@@ -1,8 +1,7 @@
 import { type ErrorArguments, MAX_INPUT_LENGTH, PostflightError } from '../../kernel/errors.ts'
-import { isJsonObject } from '../../kernel/values.ts'
 import { END, MAX_INPUTS, MAX_PHASES } from './definition-limits.ts'
 import type { DefinitionFile, PhaseFile } from './definition-schema.ts'
-import { count, flag, listOf, objectOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
+import { count, flag, listOf, objectOf, optional, type Reader, recordOf, text, type Values, WRONG } from './fields.ts'
 import { type Next, PHASE_FIELDS, type Phase, readNext, readPhase, targetsOf } from './phase-fields.ts'
 
 /** docs/design.md, "Workflows". On disk it is the snapshot in the state file, in snake_case. */
@@ -27,16 +26,11 @@ const readInput = objectOf({
 
 interface Input extends Exclude<ReturnType<typeof readInput>, typeof WRONG> {}
 
+const readInputs = recordOf(readInput)
+
 const inputs: Reader<ReadonlyMap<string, Input>> = (held) => {
-  const entries = isJsonObject(held ?? {}) ? Object.entries(held ?? {}) : undefined
-  if (entries === undefined || entries.length > MAX_INPUTS) return WRONG
-  const read = new Map<string, Input>()
-  for (const [name, value] of entries) {
-    const input = readInput(value)
-    if (input === WRONG) return WRONG
-    read.set(name, input)
-  }
-  return read
+  const read = readInputs(held ?? {})
+  return read === WRONG || Object.keys(read).length > MAX_INPUTS ? WRONG : new Map(Object.entries(read))
 }
 
 interface DefinitionSource {
@@ -185,14 +179,8 @@ export function reachedFrom<Place>(
 
 export function endless(file: DefinitionFile, edges: Edges): number[] {
   const leading = reversed(edges)
-  const open = targetsIn(file).flatMap((targets, index) => (targets.includes(END) ? [index] : []))
-  const ending = new Set(open)
-  for (const index of open) {
-    for (const before of leading[index] ?? []) {
-      if (!ending.has(before)) open.push(before)
-      ending.add(before)
-    }
-  }
+  const last = targetsIn(file).flatMap((targets, index) => (targets.includes(END) ? [index] : []))
+  const ending = reachedFrom<number | undefined>(undefined, (index) => (index === undefined ? last : leading[index]))
   const found: number[] = []
   const known = new Set<number>()
   for (const index of [...reachable(edges)].sort((one, other) => one - other)) {

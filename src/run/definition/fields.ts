@@ -46,13 +46,8 @@ export function wrongKeys(table: Fields, value: Readonly<Record<string, unknown>
 export function listOf<T>(read: Reader<T>, most = Number.POSITIVE_INFINITY): Reader<readonly T[]> {
   return (held) => {
     if (!Array.isArray(held) || held.length > most) return WRONG
-    const values: T[] = []
-    for (const one of held) {
-      const value = read(one)
-      if (value === WRONG) return WRONG
-      values.push(value)
-    }
-    return values
+    const values = held.map((one) => read(one))
+    return values.includes(WRONG) ? WRONG : (values as T[])
   }
 }
 

@@ -88,6 +88,13 @@ const limit: Reader<number> = (value) =>
 
 const artifactPath: Reader<string> = (value) => (typeof value === 'string' && isArtifactPath(value) ? value : WRONG)
 
+/** A schema with faults could make the check throw, or take long. */
+const schema: Reader<unknown> = (value) => (value !== undefined && schemaFaults(value).length > 0 ? WRONG : value)
+
+const STEP_CHECK_FIELDS = { jsonSchema: { key: 'json_schema', read: schema } }
+
+const readStepCheck = objectOf(STEP_CHECK_FIELDS)
+
 export const CHECK_FIELDS = {
   run: { key: 'run', read: (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined) },
   files: {
@@ -97,17 +104,10 @@ export const CHECK_FIELDS = {
   },
   minBytes: { key: 'min_bytes', read: (value: unknown) => (typeof value === 'number' ? value : undefined) },
   json: { key: 'json', read: (value: unknown) => value === true || undefined },
-  jsonSchema: { key: 'json_schema', read: (value: unknown): unknown => schema(value) },
+  ...STEP_CHECK_FIELDS,
 }
 
 const readCheck = objectOf(CHECK_FIELDS)
-
-/** A schema with faults could make the check throw, or take long. */
-const schema: Reader<unknown> = (value) => (value !== undefined && schemaFaults(value).length > 0 ? WRONG : value)
-
-const STEP_CHECK_FIELDS = { jsonSchema: { key: 'json_schema', read: schema } }
-
-const readStepCheck = objectOf(STEP_CHECK_FIELDS)
 
 export type StepSource =
   | { readonly kind: 'list'; readonly steps: readonly Step[] }

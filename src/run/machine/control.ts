@@ -2,7 +2,16 @@ import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase } from '../definition/phase-fields.ts'
 import type { ArtifactSeen } from './observation.ts'
 import { currentPhase, isResumable, isSpent, needsApproval } from './position.ts'
-import { end, enter, isPrompted, pauseClock, type WorkflowState, withdrawn, withTransition } from './state.ts'
+import {
+  end,
+  enter,
+  isPrompted,
+  pauseClock,
+  type Runner,
+  type WorkflowState,
+  withdrawn,
+  withTransition,
+} from './state.ts'
 
 /** A person's changes to a run: stop, resume, abort, accept its end. Pure. */
 
@@ -30,12 +39,6 @@ export function haltState(state: WorkflowState, why: string, nowMs: number): Wor
 export function returnState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
   const returned = { event: 'end', phase: state.phase, outcome: 'stopped', detail: why } as const
   return { ...withTransition(state, returned, nowMs), outcome: 'stopped', why }
-}
-
-/** The sessions that drive it. */
-export interface Runner {
-  readonly parentSession: string | undefined
-  readonly hostSession: string | undefined
 }
 
 /** Raises limits instead of resetting counts, so that no archived attempt is overwritten. */

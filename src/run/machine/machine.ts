@@ -109,7 +109,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   const why = artifactFault(seen.artifact, phase.artifact)
   if (!isPrompted(state)) {
     const known = seen.artifact.kind === 'invalid' && state.lastFailure === undefined ? why : state.lastFailure
-    return orWait(state, prompt({ ...state, lastFailure: known }, seen, {}))
+    return orWait(state, prompt({ ...state, lastFailure: known }, seen))
   }
   if (!seen.returned) return only(state, 'wait')
   if (isNothingLeft(state, seen) && goesOutAgain(state, seen)) return promptOnceMore(state, seen)

@@ -38,12 +38,10 @@ export function answering(script: Script): (phase: Phase, work: Pick<DueWork, 's
     const count = asked.get(name) ?? 0
     asked.set(name, count + 1)
     const fails = count < (script.failures.get(name) ?? 0)
-    if (step !== undefined) return { verdict: fails ? 'fail' : 'pass' }
     const { verdict, cases } = phase.next
-    if (verdict === undefined || cases !== undefined) {
-      return fails ? 'nothing' : { verdict: script.cases.get(phase.id) ?? Object.keys(cases ?? {})[0] ?? 'pass' }
-    }
-    return { verdict: fails ? 'fail' : 'pass' }
+    const passesOrFails = step !== undefined || (verdict !== undefined && cases === undefined)
+    if (passesOrFails) return { verdict: fails ? 'fail' : 'pass' }
+    return fails ? 'nothing' : { verdict: script.cases.get(phase.id) ?? Object.keys(cases ?? {})[0] ?? 'pass' }
   }
 }
 

@@ -10,13 +10,11 @@ export interface WorkflowState extends Values<Table> {}
 /** The history file has all transitions. */
 export const HISTORY_KEPT = 50
 
-interface Starter {
-  readonly id: string
+/** The sessions that drive it. */
+export interface Runner extends Pick<WorkflowState, 'parentSession' | 'hostSession'> {}
+
+interface Starter extends Runner, Pick<WorkflowState, 'id'>, Partial<Pick<WorkflowState, 'inputs' | 'definitionFile'>> {
   readonly nowMs: number
-  readonly parentSession: string | undefined
-  readonly hostSession: string | undefined
-  readonly inputs?: Readonly<Record<string, string>>
-  readonly definitionFile?: string | undefined
 }
 
 export function newState(

@@ -42,11 +42,11 @@ export function orWait(state: WorkflowState, given: Advance): Advance {
 
 interface Asked {
   /** Undefined for the phase's own prompt. */
-  readonly steps?: readonly StepInWork[]
+  readonly steps?: readonly StepInWork[] | undefined
   readonly effects?: readonly Effect[]
 }
 
-export function prompt(state: WorkflowState, seen: Observation, { steps, effects = [] }: Asked): Advance {
+export function prompt(state: WorkflowState, seen: Observation, { steps, effects = [] }: Asked = {}): Advance {
   if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (!seen.mayPrompt) return only(state, 'wait')
   const size = Math.max(1, steps?.length ?? 1)
@@ -54,14 +54,8 @@ export function prompt(state: WorkflowState, seen: Observation, { steps, effects
   if (spent !== undefined) return only(end(state, 'stalled', seen.nowMs, spent), 'finish')
   const previousArtifact = tellsPrevious(state) ? seen.previousArtifact : state.previousArtifact
   const due = { ...state, previousArtifact }
-  const asked =
-    steps === undefined
-      ? withTransition(due, { event: 'prompt', ...where(due) }, seen.nowMs)
-      : steps.reduce(
-          (one, step) =>
-            withTransition(one, { event: 'prompt', ...where(due, step), detail: stepLine(due, step.step) }, seen.nowMs),
-          due,
-        )
+  const work = steps?.map((step) => ({ ...where(due, step), detail: stepLine(due, step.step) })) ?? [where(due)]
+  const asked = work.reduce((one, each) => withTransition(one, { event: 'prompt', ...each }, seen.nowMs), due)
   const numbers = new Set(steps?.map(({ step }) => step))
   const inWork = asked.inWork.map((one) => ({ ...one, out: numbers.has(one.step) }))
   return {
@@ -109,7 +103,7 @@ export function goesOutAgain({ interruptions }: WorkflowState, { interrupted }: 
 export function promptOnceMore(state: WorkflowState, seen: Observation): Advance {
   const again = { ...state, interruptions: state.interruptions + 1 }
   const steps = isInStep(state) ? state.inWork.filter(({ out }) => out) : undefined
-  return prompt(again, seen, steps === undefined ? {} : { steps })
+  return prompt(again, seen, { steps })
 }
 
 /**

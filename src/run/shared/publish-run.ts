@@ -6,7 +6,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
 import { shellWord } from '../../kernel/text.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { pathInSpecs, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { returnState } from '../machine/control.ts'
 import { isResumable } from '../machine/position.ts'
 import { end, type WorkflowState } from '../machine/state.ts'
@@ -35,7 +35,6 @@ import {
   holderWords,
   MAX_SENT,
   newShare,
-  pathInSpecs,
   readHolder,
   readShare,
   refuseMoved,

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { readSmallFile } from '../../disk/read.ts'
 import { removeFile, replaceFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { RUN_SHARE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
+import { RUN_SHARE_FILE } from '../../kernel/files.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { fromIso, toIso } from '../../kernel/time.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
@@ -88,10 +88,6 @@ export function holderWords({ machine, session }: Holder): string {
 export function shareOf(folder: TaskFolder, run: string): ShareRecord | undefined {
   const record = recordIn(folder)
   return record === WRONG || record?.run !== run ? undefined : record
-}
-
-export function pathInSpecs({ relative }: TaskFolder): string {
-  return relative.slice(SPECS_FOLDER.length + 1)
 }
 
 /** The folder that has the run here, which may have been renamed, or else the one of that path. */

@@ -4,7 +4,7 @@ import { newNonce } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { formatAge } from '../../kernel/time.ts'
-import { parseTaskReference, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { parseTaskReference, pathInSpecs, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isMeant } from '../../project/task-folders.ts'
 import { isResumable } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
@@ -33,7 +33,6 @@ import {
   formatHolder,
   type Holder,
   newShare,
-  pathInSpecs,
   removeShare,
   type ShareRecord,
   shareOf,

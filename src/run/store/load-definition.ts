@@ -43,11 +43,12 @@ function checkText(file: string, text: string): LoadedDefinition {
   const prompts = readPromptFiles(checked.file, path.dirname(file))
   const faults = inOrder([...checked.faults, ...prompts.faults])
   const warnings = inOrder(checked.warnings)
-  if (faults.length > 0) return { faults, warnings, definition: undefined, isPartial: false }
-  const definition = makeReady(checked.file, prompts.texts)
-  if (definition !== undefined) return { faults: [], warnings, definition, isPartial: false }
-  const tooLong = locate({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })
-  return { faults: [tooLong], warnings, definition, isPartial: false }
+  const isSound = faults.length === 0
+  const definition = isSound ? makeReady(checked.file, prompts.texts) : undefined
+  if (isSound && definition === undefined) {
+    faults.push(locate({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) }))
+  }
+  return { faults, warnings, definition, isPartial: false }
 }
 
 function partly(faults: readonly PlacedFinding[]): LoadedDefinition {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import fs from 'node:fs'
 import path from 'node:path'
 import { CHANGING, closeQuietly } from '../../disk/file-facts.ts'
@@ -284,8 +285,7 @@ function readChecklistFile(folder: string, name: string): TextRead {
   const read = readSmallBytes(found.path, CHECKLIST_LIMIT)
   if (read.kind !== 'bytes') return read
   if (!read.whole) return { kind: 'too-large' }
-  const text = read.bytes.toString('utf8')
-  return Buffer.from(text).equals(read.bytes) ? { kind: 'text', text } : { kind: 'not-utf8' }
+  return isUtf8(read.bytes) ? { kind: 'text', text: read.bytes.toString() } : { kind: 'not-utf8' }
 }
 
 function seeTasks(folder: string, name: string): StepsSeen {

@@ -12,11 +12,12 @@ import { journalFolder } from '../../project/journal.ts'
 import {
   beginsWithDigit,
   fileNameOf,
+  pathInSpecs,
   pathOfFileName,
   type SearchProblem,
   type TaskFolder,
 } from '../../project/task-folder.ts'
-import { listTaskFolders } from '../../project/task-folders.ts'
+import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
 
 /**
  * Hooks and the launcher find active runs by run files (docs/design.md, "Workflows"). `workflow/id` in the task folder
@@ -99,9 +100,9 @@ function idFile(folder: TaskFolder): string {
 
 /** Needs the run's lock. */
 export function putRunFile(folder: TaskFolder, id: string): void {
-  const { root, relative } = folder
+  const { root } = folder
   if (idIn(folder) !== id) replaceFile(idFile(folder), `${id}\n`)
-  const below = relative.slice(SPECS_FOLDER.length + 1)
+  const below = pathInSpecs(folder)
   const target = path.join(runningFolder(root), nameFor(root, below, id))
   const text = `${JSON.stringify({ id, path: below })}\n`
   const present = readSmallFile(target, RUN_FILE_MAX_BYTES)
@@ -179,12 +180,9 @@ function read(file: string) {
 /** `below` is untrusted. */
 function folderBelow(root: string, below: string): TaskFolder | undefined {
   const names = below.split('/')
-  const [first = '', second] = names
   const isName = (name: string): boolean => name !== '' && name !== '.' && name !== '..' && !name.includes('\0')
-  if (names.length > 2 || !names.every(isName) || (second !== undefined && beginsWithDigit(first))) return undefined
-  const specs = path.join(root, SPECS_FOLDER)
-  const above = second === undefined ? [] : [path.join(specs, first)]
-  const target = path.join(specs, ...names)
-  if ([...above, target].some((folder) => kindIfSeen(folder) !== 'folder')) return undefined
-  return { root, path: target, task: second ?? first, relative: `${SPECS_FOLDER}/${below}` }
+  if (names.length > 2 || !names.every(isName) || (names.length === 2 && beginsWithDigit(below))) return undefined
+  const folder = taskFolderBelow(root, below)
+  const above = names.length === 2 ? [path.dirname(folder.path)] : []
+  return [...above, folder.path].every((one) => kindIfSeen(one) === 'folder') ? folder : undefined
 }

@@ -7,18 +7,10 @@ import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { removeIfEnded, turnUnderLock } from '../drive.ts'
 import { isIdle } from '../machine/agent-stop.ts'
-import {
-  abortState,
-  haltState,
-  promptAgain,
-  type Runner,
-  requestStop,
-  resumeState,
-  settleState,
-} from '../machine/control.ts'
+import { abortState, haltState, promptAgain, requestStop, resumeState, settleState } from '../machine/control.ts'
 import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isResumable, needOf } from '../machine/position.ts'
-import { isPrompted, newState, visitsOf, type WorkflowState } from '../machine/state.ts'
+import { isPrompted, newState, type Runner, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
   approveState,
   enterFrom,
