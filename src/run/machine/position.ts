@@ -75,7 +75,8 @@ export function withStepEnded(
   outcome: EndedStep['outcome'],
 ): WorkflowState {
   const inWork = state.inWork.filter((one) => one.step !== step)
-  return withWork(state, inWork, [...state.endedSteps, { step, attempts, outcome }])
+  const ended = withWork(state, inWork, [...state.endedSteps, { step, attempts, outcome }])
+  return outcome === 'done' ? ended : { ...ended, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
 }
 
 export function withBatch(state: WorkflowState, phase: Phase): WorkflowState {

@@ -90,8 +90,7 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   const { attempts } = state.inWork.find((one) => one.step === step) ?? { attempts: 0 }
   const detail = 'skipped by a person'
   const noted = withTransition(state, { event: 'step-skipped', ...where(state, { step, attempts }), detail }, nowMs)
-  const skipped = withStepEnded(noted, { step, attempts }, 'skipped')
-  return { state: { ...skipped, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 } }
+  return { state: withStepEnded(noted, { step, attempts }, 'skipped') }
 }
 
 function refusalOf({ stepsKnown, totalSteps }: WorkflowState, step: number): StepRefusal | undefined {

@@ -212,12 +212,7 @@ function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effe
     const attempt = { step: spent.step, attempts: spent.attempts - 1 }
     const skipped = withTransition(next, { event: 'step-skipped', ...where(next, attempt), detail: why }, seen.nowMs)
     const ended = withStepEnded(skipped, spent, 'skipped')
-    next = {
-      ...ended,
-      skips: next.skips + 1,
-      phaseSkips: next.phaseSkips + 1,
-      lastFailure: isInStep(ended) ? undefined : why,
-    }
+    next = { ...ended, lastFailure: isInStep(ended) ? undefined : why }
   }
   const last = isInStep(next) ? [] : strays(state, seen)
   return { state: next, command: 'observe', effects: [...effects, ...last] }

@@ -11,11 +11,11 @@ export interface OwnDefinitions {
   readonly packageFolder: string
 }
 
-/** Whether this checkout or machine already has the run's definition. */
+/** Whether this checkout or machine already has the run's definition. `known`: the state of that run here. */
 export function hasOwnPrompts(state: WorkflowState, known: WorkflowState | undefined, own: OwnDefinitions): boolean {
   const snapshot = JSON.stringify(state.definition.snapshot)
   const isSame = (definition: Definition | undefined): boolean => JSON.stringify(definition?.snapshot) === snapshot
-  return (known?.id === state.id && isSame(known.definition)) || isSame(ownDefinition(state.definitionFile, own))
+  return isSame(known?.definition) || isSame(ownDefinition(state.definitionFile, own))
 }
 
 function ownDefinition(named: string | undefined, { root, packageFolder }: OwnDefinitions): Definition | undefined {

@@ -83,20 +83,16 @@ function readPromptFiles(
       const name = phase[key]
       // The rules report a path that leads outside.
       if (name === undefined || !isInsidePath(name)) continue
-      const at = ['phases', index, key]
+      const fault = (detail: string): void => {
+        faults.push({ path: ['phases', index, key], detail: RULE_TEXT.promptFile(name, detail) })
+      }
       const read = readInside(folder, name, MAX_PROMPT_LENGTH, inspectNamed)
-      if (read.kind !== 'text') {
-        const detail = read.kind === 'absent' ? FILE_DETAILS.missing : read.detail
-        faults.push({ path: at, detail: RULE_TEXT.promptFile(name, detail) })
-      } else if (read.text === '') {
-        faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.promptEmpty) })
-      } else if (!read.whole) {
-        faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.promptTooLong(MAX_PROMPT_LENGTH)) })
-      } else {
+      if (read.kind !== 'text') fault(read.kind === 'absent' ? FILE_DETAILS.missing : read.detail)
+      else if (read.text === '') fault(RULE_TEXT.promptEmpty)
+      else if (!read.whole) fault(RULE_TEXT.promptTooLong(MAX_PROMPT_LENGTH))
+      else {
         texts.set(name, read.text)
-        for (const unknown of unknownPlaceholders(read.text, names(phase))) {
-          faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.placeholder(unknown)) })
-        }
+        for (const unknown of unknownPlaceholders(read.text, names(phase))) fault(RULE_TEXT.placeholder(unknown))
       }
     }
   }
