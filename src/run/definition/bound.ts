@@ -49,13 +49,11 @@ function capped({ maxPrompts }: Definition, bound: number): number {
   return Math.min(bound, maxPrompts ?? bound)
 }
 
-function laterBound(definition: Definition, from: Phase, left: (phase: Phase) => number, listed: ListedSteps): number {
-  const { phases } = definition
-  const indexes = new Map(phases.map(({ id }, index) => [id, index]))
-  const edges = phases.map(({ next }) => targetsOf(next).flatMap((id) => indexes.get(id) ?? []))
-  const reached = reachedFrom(indexes.get(from.id) ?? 0, (index) => edges[index])
-  return phases.reduce((sum, phase, index) => {
-    const visits = reached.has(index) ? left(phase) : 0
+function laterBound({ phases }: Definition, from: Phase, left: (phase: Phase) => number, listed: ListedSteps): number {
+  const ways = new Map(phases.map(({ id, next }) => [id, targetsOf(next)]))
+  const reached = reachedFrom(from.id, (id) => ways.get(id))
+  return phases.reduce((sum, phase) => {
+    const visits = reached.has(phase.id) ? left(phase) : 0
     return visits === 0 ? sum : sum + visits * visitBound(phase, listed)
   }, 0)
 }

@@ -23,6 +23,8 @@ const STEPS_FROM_FILE = 3
 
 const MAX_SIMULATED = 10_000
 
+const NOW_MS = 0
+
 export interface Simulation {
   readonly state: WorkflowState
   readonly prompts: readonly DuePrompt[]
@@ -64,9 +66,8 @@ export function simulate(
   inputs: Readonly<Record<string, string>>,
   most = MAX_SIMULATED,
 ): Simulation {
-  const nowMs = 0
   const sessions = { parentSession: undefined, hostSession: undefined }
-  let state = newState(definition, { id: 'simulated', nowMs, ...sessions, inputs })
+  let state = newState(definition, { id: 'simulated', nowMs: NOW_MS, ...sessions, inputs })
   const prompts: DuePrompt[] = []
   const history: HistoryEntry[] = [...state.history]
   const world = new SimulatedFolder(definition, script, location.task)
@@ -77,7 +78,7 @@ export function simulate(
   }
   while (prompts.length < most) {
     const { state: next, command } = reconcile(state, {
-      observe: (seen) => world.observe(seen, nowMs),
+      observe: (seen) => world.observe(seen),
       apply: (effect) => (effect.kind === 'tick' ? world.tick(effect) : world.archive(effect)),
       record,
       write: record,
@@ -89,7 +90,7 @@ export function simulate(
       prompts.push(due)
       const phase = currentPhase(state)
       for (const work of due.batch ?? [due]) world.leave(work.artifact, answer(phase, work))
-    } else if (needsApproval(state)) state = approveState(state, undefined, nowMs)
+    } else if (needsApproval(state)) state = approveState(state, undefined, NOW_MS)
     else break
   }
   record(state)
@@ -130,11 +131,11 @@ class SimulatedFolder {
     this.#previous = `${folder}/${name}`
   }
 
-  observe(state: WorkflowState, nowMs: number): Observation {
+  observe(state: WorkflowState): Observation {
     const phase = currentPhase(state)
     const verdict = phase.artifact === undefined ? undefined : this.#files.get(phase.artifact)
     return {
-      nowMs,
+      nowMs: NOW_MS,
       task: this.#task,
       returned: true,
       mayPrompt: true,

@@ -6,11 +6,11 @@ import { isAbsent, kindAt, kindIfSeen } from '../../disk/file-facts.ts'
 import { makeFolders, makeFoldersInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { replaceFile } from '../../disk/write.ts'
+import type { Person } from '../../done/trust-store.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { expandPatterns } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { quote } from '../../kernel/text.ts'
-import type { Environment } from '../../kernel/values.ts'
 import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
 import { type Busy, type CheckLimits, type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { stateFolder } from '../../project/home-folder.ts'
@@ -33,9 +33,7 @@ import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receip
 
 /** Records which checks may run. Outside the repository, because anything inside may come with a clone. */
 
-export interface Truster {
-  readonly environment: Environment
-  readonly findHome: () => string
+export interface Truster extends Person {
   readonly session: string | undefined
 }
 
