@@ -62,6 +62,7 @@ export function reread(state: WorkflowState): WorkflowState {
   if (faults.length > 0) throw new Error(`the state is not as its schema says: ${faults.join('; ')}`)
   const read = parseState(text)
   if (!isState(read)) throw new Error(`the state cannot be read back: ${JSON.stringify(read)}`)
+  if (formatState(read) !== text) throw new Error('the state is read back as another one')
   if (readTexts.size === 2_000) readTexts.clear()
   readTexts.set(text, read)
   return read

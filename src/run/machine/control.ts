@@ -6,6 +6,7 @@ import {
   end,
   enter,
   isPrompted,
+  limitGranted,
   pauseClock,
   type Runner,
   type WorkflowState,
@@ -65,13 +66,14 @@ export function resumeState(
   // The verdict still exists and would end the run again.
   if (state.outcome === 'failed' && seen.artifact.kind === 'valid' && endsOn(seen.artifact.verdict, phase)) {
     const { verdict, reason } = seen.artifact
-    return enter(resumed, phase, seen.nowMs, { phase: phase.id, verdict, reason })
+    return limitGranted(enter(resumed, phase, seen.nowMs, { phase: phase.id, verdict, reason }))
   }
   const inWork = state.inWork.map((step) =>
     !state.active && isSpent(step) ? { ...step, maxAttempts: step.maxAttempts + phase.maxStepAttempts } : step,
   )
   const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
-  return { ...resumed, inWork, maxPhaseAttempts: state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0) }
+  const maxPhaseAttempts = state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0)
+  return limitGranted({ ...resumed, inWork, maxPhaseAttempts })
 }
 
 /** No hook drives a run without a session. */

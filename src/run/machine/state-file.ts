@@ -3,7 +3,7 @@ import { findPhase } from '../definition/definition.ts'
 import { objectOf, WRONG, wrongKeys } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { currentWork } from './position.ts'
-import { visitsOf, type WorkflowState } from './state.ts'
+import { limitGranted, type WorkflowState } from './state.ts'
 import { STATE_FIELDS } from './state-fields.ts'
 
 const STATE_VERSION = 1
@@ -64,17 +64,12 @@ function isWorkSound({ inWork, endedSteps, totalSteps }: WorkflowState): boolean
 
 /** Corrects a hand-edited file: no resume grants more than this. */
 function clamped(state: WorkflowState, phase: Phase): WorkflowState {
-  const beyond = state.definition.phases.map(({ id, maxVisits }) => visitsOf(state, id) - maxVisits)
   const inWork = state.inWork.map((step) => ({
     ...step,
     maxAttempts: Math.min(step.maxAttempts, step.attempts + phase.maxStepAttempts),
   }))
-  return {
-    ...state,
-    inWork,
-    maxPhaseAttempts: Math.min(state.maxPhaseAttempts, state.phaseAttempts + phase.maxAttempts),
-    visitsGranted: Math.min(state.visitsGranted, Math.max(0, 1 + Math.max(...beyond))),
-  }
+  const maxPhaseAttempts = Math.min(state.maxPhaseAttempts, state.phaseAttempts + phase.maxAttempts)
+  return limitGranted({ ...state, inWork, maxPhaseAttempts })
 }
 
 export function isState(read: WorkflowState | StateProblem): read is WorkflowState {

@@ -95,6 +95,12 @@ export function visitsOf(state: WorkflowState, id: string): number {
   return Object.hasOwn(state.visits, id) ? Number(state.visits[id]) : 0
 }
 
+/** No resume grants more visits, and a state file may have been edited. */
+export function limitGranted(state: WorkflowState): WorkflowState {
+  const beyond = state.definition.phases.map(({ id, maxVisits }) => visitsOf(state, id) - maxVisits)
+  return { ...state, visitsGranted: Math.min(state.visitsGranted, Math.max(0, 1 + Math.max(...beyond))) }
+}
+
 export function countElapsed(state: WorkflowState, nowMs: number): WorkflowState {
   const { clockSinceMs, phase, durations } = state
   if (clockSinceMs === undefined) return { ...state, clockSinceMs: nowMs }

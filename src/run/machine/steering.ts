@@ -3,7 +3,16 @@ import { type Definition, reachedFrom } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { type Phase, targetsOf } from '../definition/phase-fields.ts'
 import { currentPhase, isResumable, rejectedBecause, where, withStepEnded, withWork } from './position.ts'
-import { countElapsed, end, enter, hasBegun, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import {
+  countElapsed,
+  end,
+  enter,
+  hasBegun,
+  limitGranted,
+  visitsOf,
+  type WorkflowState,
+  withTransition,
+} from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
 import { attemptsFailed, givesUpTooMany } from './step-machine.ts'
 
@@ -114,7 +123,7 @@ export function enterFrom(
   const { definition, phase: current } = state
   if (visitsOf(state, phase.id) === 0) return { refusal: { kind: 'not-entered' } }
   const granted = { ...state, visitsGranted: state.visitsGranted + 1 }
-  if (phase.id === current) return { state: enter(granted, phase, nowMs) }
+  if (phase.id === current) return { state: limitGranted(enter(granted, phase, nowMs)) }
   const ways = forwardWays(definition)
   const isPassedOver = (id: string): boolean => !isCertain(ways, phase.id, id)
   const isRefused = ({ id, approve }: Phase): boolean => {
@@ -137,7 +146,7 @@ export function enterFrom(
     [current]: 'open' as const,
     ...Object.fromEntries(skipped.map((id) => [id, 'skipped' as const])),
   }
-  return { state: enter({ ...noted, unfinished, skips: state.skips + skipped.length }, phase, nowMs) }
+  return { state: limitGranted(enter({ ...noted, unfinished, skips: state.skips + skipped.length }, phase, nowMs)) }
 }
 
 type Ways = ReadonlyMap<string, readonly string[]>

@@ -61,9 +61,9 @@ describe('the bound of a run', () => {
 
   it('grows with the visits that a resume grants, stays within the budget, and is over with the run', () => {
     const last = begin(...LOOP)
-    const failed: WorkflowState = { ...haltState(last, 'why', NOW), outcome: 'failed' }
+    const failed: WorkflowState = { ...haltState(last, 'why', NOW), outcome: 'failed', visits: { work: 2 } }
     const resumed = resumeState(failed, NO_SESSIONS, seeing())
-    const granted = 3 * (4 * 3 + 3) + 3 * VISIT_OF_REVIEW + 2 * VISIT_OF_LAST
+    const granted = 2 * (4 * 3 + 3) + 3 * VISIT_OF_REVIEW + 2 * VISIT_OF_LAST
     expect([failed, resumed].map((state) => runBound(state, listing(4)))).toEqual([undefined, granted])
     const budgeted = { ...resumed, definition: { ...resumed.definition, maxPrompts: 7 } }
     expect(runBound(budgeted, listing(4))).toBe(7)

@@ -370,6 +370,11 @@ it('a run that continues from a phase enters it again, once more than its limit'
   // The state file keeps the granted attempts and visits.
   expect(parseState(formatState(again))).toMatchObject({ visitsGranted: 1 })
   expect(played(again, {}, MADE)).toMatchObject({ phase: 'next', visits: { next: 2 } })
+  // A phase that has visits left is granted none.
+  const often = { max_visits: 3 }
+  const third = entered(played(begin({ ...NEXT, ...often, id: 'first', artifact: 'f.md' }, NEXT), MADE), 'first')
+  expect(third).toMatchObject({ visits: { first: 2, next: 1 }, visitsGranted: 1 })
+  expect(entered(begin({ ...NEXT, ...often }), 'next')).toMatchObject({ visits: { next: 2 }, visitsGranted: 0 })
   // No phase led there, so the prompt names none.
   const { prompt } = duePrompt(played(again, {}, {}), PLACE)
   expect(prompt).toMatch(/^Workflow "flow", task 7: phase "first", attempt 1 of 3\.\n\np\n\nWrite the result/)
