@@ -108,10 +108,6 @@ function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
   const texts = (name: string, longest: number): string[] => {
     const held = fields[name]
     const list = Array.isArray(held) ? held : [held]
-    if (list.length > MAX_ALTERNATIVES) {
-      fault([...at, name], `at most ${MAX_ALTERNATIVES} are allowed in a list`)
-      return []
-    }
     if (list.length === 0 || !list.every(isText)) {
       // A mistyped name is one fault, which names this field.
       const isMistyped = held === undefined && unknown.some((one) => closestName(one, RULE_FIELDS) === name)
@@ -128,6 +124,10 @@ function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
   }
   const patterns = (name: string): string[] => {
     const found = texts(name, MAX_PATTERN)
+    if (found.length > MAX_ALTERNATIVES) {
+      fault([...at, name], `at most ${MAX_ALTERNATIVES} are allowed in a list`)
+      return []
+    }
     for (const pattern of found.filter((one) => !isInsidePattern(one))) {
       const allowed = 'it must be relative to the root, with "/", without "..", and without "!" (use unless)'
       fault([...at, name], `invalid pattern "${quote(pattern, 80)}": ${allowed}`)

@@ -69,6 +69,7 @@ describe('the rules of a definition of done', () => {
     ['a rule that is no object', { done: ['x'] }, 'done.0', 'must be an object'],
     ['too many rules', { done: Array(21).fill(RULE) }, 'done', 'at most 20 rules are allowed'],
     ['too many commands', { done: Array(3).fill({ ...RULE, check: SEVEN }) }, 'done', COMMANDS],
+    ['301 commands', { done: [{ ...RULE, check: Array(301).fill('x') }] }, 'done', COMMANDS],
     ['endless patterns', { done: [{ ...RULE, when: '*a*a*a*a*a*' }] }, 'done', WIDE],
   ])('are refused with %s', (_what, value, path, detail) => {
     expect(faultsOf(value)).toContainEqual([path, detail])
