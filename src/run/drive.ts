@@ -10,7 +10,7 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { type AgentStop, afterWaitEvent, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
 import { hadAskedBefore } from './machine/control.ts'
 import { type Reconciled, reconcile } from './machine/machine.ts'
-import { archiveLocation, type Effect, type Observation } from './machine/observation.ts'
+import type { Effect, Observation } from './machine/observation.ts'
 import { currentPhase, stepResultFile, withBatch } from './machine/position.ts'
 import { type DuePrompt, duePrompt, promptRecord, type TurnEnds } from './machine/prompt.ts'
 import { isPrompted, type WorkflowState } from './machine/state.ts'
@@ -240,11 +240,8 @@ function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: S
   const reconciled = reconcile(start, {
     observe: (state) => without(archived, state, observe(folder, state, circumstances)),
     apply: (effect) => {
-      if (effect.kind === 'tick') return
-      const file = effect.kind === 'archive-step' ? effect.file : effect.artifact
-      if (kindAt(path.join(folder.path, file)) === undefined) return
-      const { folder: location, name } = archiveLocation(effect)
-      archived.set(file, `${location}/${name}`)
+      if (effect.kind === 'tick' || kindAt(path.join(folder.path, effect.file)) === undefined) return
+      archived.set(effect.file, `${effect.folder}/${effect.name}`)
     },
     record: () => {},
     write: () => {},

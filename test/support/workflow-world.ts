@@ -3,7 +3,7 @@
 import type { Definition } from '../../src/run/definition/definition.ts'
 import { promptAgain, resumeState } from '../../src/run/machine/control.ts'
 import { reconcile } from '../../src/run/machine/machine.ts'
-import type { Effect, Observation, StepResultSeen } from '../../src/run/machine/observation.ts'
+import { type Effect, type Observation, type StepResultSeen, stepFolder } from '../../src/run/machine/observation.ts'
 import {
   currentPhase,
   isInStep,
@@ -153,15 +153,10 @@ export function answer(world: World, agent: Agent): void {
 
 export function applyTo(world: World, effect: Effect): void {
   if (effect.kind === 'tick') return
-  if (effect.kind === 'archive-step') {
-    const result = world.results.get(effect.file)
-    if (result !== undefined) world.archive.set(`${effect.phase}#${effect.visit}/${effect.name}`, result)
-    world.results.delete(effect.file)
-    return
-  }
-  const made = world.artifacts.get(effect.artifact)
-  if (made !== undefined) world.archive.set(`${effect.phase}/${effect.visit}-${effect.artifact}`, made)
-  world.artifacts.delete(effect.artifact)
+  const files = effect.kind === 'archive-step' ? world.results : world.artifacts
+  const work = files.get(effect.file)
+  if (work !== undefined) world.archive.set(`${effect.folder}/${effect.name}`, work)
+  files.delete(effect.file)
 }
 
 export function worksSeen(
@@ -178,7 +173,7 @@ export function worksSeen(
     stepResults: inWork.map((step): StepResultSeen => {
       const name = stepArchiveName(step)
       const left = world.results.get(stepResultFile(phase, step.step))
-      const moved = world.archive.get(archivePath(state, name)) ?? world.foreign
+      const moved = world.archive.get(`${stepFolder(state)}/${name}`) ?? world.foreign
       const archived = left === undefined && state.archiving.includes(name) ? moved : undefined
       const result = archived ?? left
       if (result === undefined || result === 'nothing') return { kind: 'absent' }
@@ -215,8 +210,4 @@ function questionsOf(state: WorkflowState): { question: string; file: string }[]
     question: `${name} step ${step + 1} attempt ${attempts + 1}`,
     file: stepResultFile(phase, step),
   }))
-}
-
-function archivePath(state: WorkflowState, name: string): string {
-  return `${state.phase}#${visitsOf(state, state.phase)}/${name}`
 }

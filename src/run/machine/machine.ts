@@ -4,7 +4,14 @@ import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase, targetAfter } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, type Step } from '../definition/steps.ts'
 import { isIdle } from './agent-stop.ts'
-import { artifactFault, type Effect, isTooEarly, type Observation } from './observation.ts'
+import {
+  ARTIFACTS_FOLDER,
+  archivedName,
+  artifactFault,
+  type Effect,
+  isTooEarly,
+  type Observation,
+} from './observation.ts'
 import { askForApproval, currentPhase, isInStep, needsApproval, visitPutAside, where } from './position.ts'
 import {
   end,
@@ -65,10 +72,12 @@ function advanceActive(state: WorkflowState, seen: Observation): Advance {
  * Archives the old or rejected artifact. The state on disk has already entered the phase: if the phase leads to itself,
  * this artifact led here.
  */
-function clearArtifact(state: WorkflowState, phase: Phase): Advance {
-  const visit = visitPutAside(state)
+function clearArtifact(state: WorkflowState, { id, artifact: file }: Phase): Advance {
+  const folder = `${ARTIFACTS_FOLDER}/${id}`
   const effects: Effect[] =
-    phase.artifact === undefined ? [] : [{ kind: 'archive-artifact', phase: phase.id, visit, artifact: phase.artifact }]
+    file === undefined
+      ? []
+      : [{ kind: 'archive-artifact', file, folder, name: archivedName(visitPutAside(state), file) }]
   return { state: { ...state, stage: hasBegun(state) ? 'between-prompts' : 'entered' }, command: 'observe', effects }
 }
 

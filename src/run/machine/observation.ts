@@ -1,5 +1,6 @@
 import { quote } from '../../kernel/text.ts'
 import type { ChecklistItem, Step } from '../definition/steps.ts'
+import { visitsOf, type WorkflowState } from './state.ts'
 
 /** A driver's view of a task folder, and its changes there. */
 
@@ -58,24 +59,22 @@ export function isTooEarly({ artifact, takes }: Observation): boolean {
   return takes === 'passing' && artifact.kind === 'valid' && artifact.verdict === 'fail'
 }
 
-/** A repeatable change on disk, made before the state is written. */
+/** A repeatable change on disk, made before the state is written. To archive moves `file` to `folder`. */
 export type Effect =
   | {
-      readonly kind: 'archive-step'
-      readonly phase: string
-      readonly visit: number
+      readonly kind: 'archive-step' | 'archive-artifact'
       readonly file: string
+      readonly folder: string
       readonly name: string
     }
-  | { readonly kind: 'archive-artifact'; readonly phase: string; readonly visit: number; readonly artifact: string }
   | { readonly kind: 'tick'; readonly artifact: string; readonly item: ChecklistItem }
 
 export const STEP_RESULTS_FOLDER = 'step-results'
 export const ARTIFACTS_FOLDER = 'artifacts'
 
-type ArchiveEffect = Exclude<Effect, { kind: 'tick' }>
-
-export function stepFolder(phase: string, visit: number): string {
+export function stepFolder(state: WorkflowState): string {
+  const { phase } = state
+  const visit = visitsOf(state, phase)
   return visit <= 1 ? `${STEP_RESULTS_FOLDER}/${phase}` : `${STEP_RESULTS_FOLDER}/${phase}/visit-${visit}`
 }
 
@@ -87,10 +86,4 @@ export function archivedName(visit: number, artifact: string): string {
 export function isArchivedName(name: string, artifact: string): boolean {
   const plain = name.replace(/^\d+-/, '0-')
   return [plain, plain.replace(/\.\d+(?=(?:\.[^.]*)?$)/, '')].includes(archivedName(0, artifact))
-}
-
-export function archiveLocation(effect: ArchiveEffect): { readonly folder: string; readonly name: string } {
-  return effect.kind === 'archive-step'
-    ? { folder: stepFolder(effect.phase, effect.visit), name: effect.name }
-    : { folder: `${ARTIFACTS_FOLDER}/${effect.phase}`, name: archivedName(effect.visit, effect.artifact) }
 }

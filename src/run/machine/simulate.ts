@@ -2,7 +2,7 @@ import type { Definition } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import type { Step } from '../definition/steps.ts'
 import { reconcile } from './machine.ts'
-import { archiveLocation, type Effect, noStepsFile, type Observation, type StepsSeen } from './observation.ts'
+import { type Effect, noStepsFile, type Observation, type StepsSeen } from './observation.ts'
 import { currentPhase, needsApproval, stepResultFile, withBatch } from './position.ts'
 import { type DuePrompt, type DueWork, duePrompt, type TaskLocation } from './prompt.ts'
 import { newState, type WorkflowState } from './state.ts'
@@ -124,11 +124,8 @@ class SimulatedFolder {
     this.#ticked.set(artifact, ticked.add(item.item))
   }
 
-  archive(effect: Parameters<typeof archiveLocation>[0]): void {
-    const file = effect.kind === 'archive-step' ? effect.file : effect.artifact
-    if (!this.#files.delete(file) || effect.kind === 'archive-step') return
-    const { folder, name } = archiveLocation(effect)
-    this.#previous = `${folder}/${name}`
+  archive({ kind, file, folder, name }: Exclude<Effect, { readonly kind: 'tick' }>): void {
+    if (this.#files.delete(file) && kind === 'archive-artifact') this.#previous = `${folder}/${name}`
   }
 
   observe(state: WorkflowState): Observation {

@@ -3,7 +3,7 @@ import { counted, freshStart, quote, times } from '../../kernel/text.ts'
 import { MAX_INTERRUPTIONS } from '../definition/bound.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { isChecklistItem } from '../definition/steps.ts'
-import type { Effect, Observation, StepResultSeen } from './observation.ts'
+import { type Effect, type Observation, type StepResultSeen, stepFolder } from './observation.ts'
 import {
   isInStep,
   isRejected,
@@ -20,7 +20,7 @@ import {
   withStepEnded,
   withWork,
 } from './position.ts'
-import { end, isPrompted, visitsOf, type WorkflowState, withTransition, workedMs } from './state.ts'
+import { end, isPrompted, type WorkflowState, withTransition, workedMs } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
 
 /** `observe`: observe and call `advance` again. */
@@ -177,7 +177,7 @@ function tick(state: WorkflowState, { steps }: Phase, { step }: StepInWork): Eff
 }
 
 function archiveStep(state: WorkflowState, file: string, name: string): Effect {
-  return { kind: 'archive-step', phase: state.phase, visit: visitsOf(state, state.phase), file, name }
+  return { kind: 'archive-step', file, folder: stepFolder(state), name }
 }
 
 export function strays(state: WorkflowState, { strayResults = [] }: Observation): Effect[] {

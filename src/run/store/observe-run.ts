@@ -25,7 +25,6 @@ import {
   ARTIFACTS_FOLDER,
   type ArtifactSeen,
   archivedName,
-  archiveLocation,
   type Effect,
   noStepsFile,
   type Observation,
@@ -42,7 +41,7 @@ import {
   visitPutAside,
   withBatch,
 } from '../machine/position.ts'
-import { hasBegun, visitsOf, type WorkflowState } from '../machine/state.ts'
+import { hasBegun, type WorkflowState } from '../machine/state.ts'
 import type { StepInWork } from '../machine/state-fields.ts'
 import { stepResultFiles } from './put-aside.ts'
 import { checkBreach } from './receipts.ts'
@@ -162,7 +161,7 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
 function archivedResult(folder: string, state: WorkflowState, step: StepInWork): string | undefined {
   const name = stepArchiveName(step)
   if (!state.archiving.includes(name)) return undefined
-  const location = stepFolder(state.phase, visitsOf(state, state.phase))
+  const location = stepFolder(state)
   // If something else has that name, archiving will report it.
   const { kind } = inspectInside(folder, `${location}/${name}`)
   if (kind !== 'file' && kind !== 'other') return undefined
@@ -203,12 +202,10 @@ export function applyEffect(folder: string, effect: Effect): void {
     tickTask(folder, effect.artifact, effect.item)
     return
   }
-  const source = effect.kind === 'archive-step' ? effect.file : effect.artifact
-  const found = inspectInside(folder, source)
+  const { kind } = inspectInside(folder, effect.file)
   // Folders and links are moved too, so that they do not count as the next result.
-  if (found.kind === 'absent' || found.kind === 'elsewhere') return
-  const { folder: location, name } = archiveLocation(effect)
-  moveToFree(path.join(folder, source), makeFoldersInside(folder, location), name)
+  if (kind === 'absent' || kind === 'elsewhere') return
+  moveToFree(path.join(folder, effect.file), makeFoldersInside(folder, effect.folder), effect.name)
 }
 
 /** Each may be as large as an artifact, and `status` always reads them. */

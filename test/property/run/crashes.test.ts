@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { stepFolder } from '../../../src/run/machine/observation.ts'
 import { currentPhase, currentWork } from '../../../src/run/machine/position.ts'
-import { visitsOf } from '../../../src/run/machine/state.ts'
 import { runWorld, startWorld, type World } from '../../support/workflow-world.ts'
 import { holds } from '../arbitraries.ts'
 import { type AnyWorld, anyWorld } from './arbitraries.ts'
@@ -10,7 +10,7 @@ import { type AnyWorld, anyWorld } from './arbitraries.ts'
 function trace({ state, archive, artifacts }: World): object {
   // Of several steps at once, a crash changes which ones had their turn before too many of them had failed.
   const isAnyOrder = state.outcome === 'failed' && currentPhase(state).parallel > 1
-  const ofLastVisit = `${state.phase}#${visitsOf(state, state.phase)}/`
+  const ofLastVisit = `${stepFolder(state)}/`
   return {
     outcome: state.outcome,
     phase: state.phase,

@@ -79,7 +79,7 @@ describe('a batch', () => {
 
   it('archives each result under its step and attempt, and unrequested ones as strays', () => {
     const taken = advance(out, seeing({ stepResults: [NONE, DONE, NONE] }))
-    const archived = { kind: 'archive-step', phase: 'a', visit: 1, file: 'step-result-2.json', name: '2-1.json' }
+    const archived = { kind: 'archive-step', file: 'step-result-2.json', folder: 'step-results/a', name: '2-1.json' }
     expect(taken.effects).toEqual([archived])
     const between = back(out, { 1: DONE, 2: DONE, 3: FAILED })
     const given = advance(between, seeing({ stepResults: [DONE, NONE, NONE], strayResults: ['step-result.json'] }))

@@ -3,7 +3,7 @@ import { findPhase } from '../../../src/run/definition/definition.ts'
 import { MAX_STEP_LENGTH } from '../../../src/run/definition/steps.ts'
 import { abortState, haltState, promptAgain, resumeState, returnState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
-import { archiveLocation, isArchivedName } from '../../../src/run/machine/observation.ts'
+import { isArchivedName, stepFolder } from '../../../src/run/machine/observation.ts'
 import { phaseStatuses } from '../../../src/run/machine/picture.ts'
 import {
   currentPhase,
@@ -61,7 +61,8 @@ describe('a rejection', () => {
     expect(rejected.approval).toMatchObject({ standing: 'rejected', note: 'too long' })
     expect(visitPutAside(rejected)).toBe(1)
     const cleared = advance(rejected, seeing(MADE))
-    expect(cleared.effects).toEqual([{ kind: 'archive-artifact', phase: 'plan', visit: 1, artifact: 'docs/plan.md' }])
+    const moved = { file: 'docs/plan.md', folder: 'artifacts/plan', name: '1-plan.md' }
+    expect(cleared.effects).toEqual([{ kind: 'archive-artifact', ...moved }])
     const previousArtifact = 'artifacts/plan/1-plan.md'
     const asked = advance(cleared.state, seeing({ previousArtifact })).state
     expect(asked).toMatchObject({ stage: 'prompted', previousArtifact })
@@ -381,12 +382,10 @@ it('a run that continues from a phase enters it again, once more than its limit'
 })
 
 it.each([
-  [{ kind: 'archive-step', phase: 'a', visit: 1, file: 'x', name: '1-1.json' }, 'step-results/a/1-1.json'],
-  [{ kind: 'archive-step', phase: 'a', visit: 3, file: 'x', name: '1-1.json' }, 'step-results/a/visit-3/1-1.json'],
-  [{ kind: 'archive-artifact', phase: 'a', visit: 2, artifact: 'docs/a/x.md' }, 'artifacts/a/2-x.md'],
-] as const)('%j moves its file to %s', (effect, place) => {
-  const { folder, name } = archiveLocation(effect)
-  expect(`${folder}/${name}`).toBe(place)
+  [1, 'step-results/a'],
+  [3, 'step-results/a/visit-3'],
+])('the results of the steps of visit %i are moved to %s', (visit, folder) => {
+  expect(stepFolder({ ...begin({ id: 'a', steps: ['x'] }), visits: { a: visit } })).toBe(folder)
 })
 
 it('a done step of a checklist is ticked, before the state that follows', () => {

@@ -38,7 +38,7 @@ function play(start: WorkflowState, ...seen: Partial<Observation>[]): { told: st
 const asks = (what: string): string => `prompt | prompt a ${what}`
 const misses = (attempt: number): string => `observe | retry a 1 ${attempt} a.json is missing`
 const done = (step: number, attempt = 1): string =>
-  `observe | step-done a 1 ${step} ${attempt} | archive-step a 1 step-result.json ${step}-${attempt}.json`
+  `observe | step-done a 1 ${step} ${attempt} | archive-step step-result.json step-results/a ${step}-${attempt}.json`
 const COMPLETED = 'finish | pass a | end a completed'
 const STOPPED = 'finish | end a stopped'
 const NONE = 'step-result.json is missing'
@@ -130,7 +130,12 @@ describe('a phase that is entered again', () => {
   it('archives the artifact of the previous visit once, and prompts again', () => {
     const again = { ...A, next: 'a', max_visits: 2 }
     const { told, state } = play(begin(again), {}, MADE, MADE, {}, MADE)
-    const visits = [asks('1 1'), 'observe | pass a | enter a 2', 'observe | archive-artifact a 1 a.json', asks('2 1')]
+    const visits = [
+      asks('1 1'),
+      'observe | pass a | enter a 2',
+      'observe | archive-artifact a.json artifacts/a 1-a.json',
+      asks('2 1'),
+    ]
     expect(told).toEqual([
       ...visits,
       'finish | end a failed phase "a" was already entered 2 times, its limit (max_visits)',
@@ -164,11 +169,11 @@ describe('steps listed in the definition', () => {
     const failed = 'step-result.json says that the step failed'
     expect(told).toEqual([
       ...['observe', asks('1 1 1 x')],
-      'observe | step-failed a 1 1 1 no luck | archive-step a 1 step-result.json 1-1.json',
+      'observe | step-failed a 1 1 1 no luck | archive-step step-result.json step-results/a 1-1.json',
       asks('1 1 2 x'),
-      `observe | step-failed a 1 1 2 ${failed} | step-skipped a 1 1 2 ${failed} | archive-step a 1 step-result.json 1-2.json`,
+      `observe | step-failed a 1 1 2 ${failed} | step-skipped a 1 1 2 ${failed} | archive-step step-result.json step-results/a 1-2.json`,
       asks('1 2 1 y'),
-      'observe | step-failed a 1 2 1 no JSON | archive-step a 1 step-result.json 2-1.json',
+      'observe | step-failed a 1 2 1 no JSON | archive-step step-result.json step-results/a 2-1.json',
       asks('1 2 2 y'),
       `observe | step-failed a 1 2 2 ${NONE} | step-skipped a 1 2 2 ${NONE}`,
       ...[asks('1 3 1 z'), done(3), expect.stringContaining(' | end a completed 2 steps or artifacts were skipped (`')],
@@ -237,7 +242,9 @@ describe('steps listed in the definition', () => {
 
   it('with a result from before the prompt archive it under another name, if the driver may prompt', () => {
     const known = play(begin(two), {}).state
-    expect(play(known, DONE).told).toEqual([`${asks('1 1 1 x')} | archive-step a 1 step-result.json early-1-1.json`])
+    expect(play(known, DONE).told).toEqual([
+      `${asks('1 1 1 x')} | archive-step step-result.json step-results/a early-1-1.json`,
+    ])
     expect(play(known, { ...DONE, mayPrompt: false }).told).toEqual(['wait'])
   })
 })
