@@ -1,5 +1,5 @@
 import { judgeWait, type SessionEvent, type Wait } from '../../marker/marker-wait.ts'
-import type { Observation } from './observation.ts'
+import type { StopCircumstances } from './observation.ts'
 import { isPrompted, pauseClock, type WorkflowState } from './state.ts'
 
 /** Judges a stop of the session (docs/design.md, "Workflows"). Pure. */
@@ -23,7 +23,7 @@ export interface AgentStop {
 
 export interface JudgedStop {
   readonly state: WorkflowState
-  readonly circumstances: Pick<Observation, 'returned' | 'takes' | 'interrupted' | 'promptId' | 'shells' | 'mayPrompt'>
+  readonly circumstances: Omit<StopCircumstances, 'nowMs'>
   /** Whether to ask the agent if it is waiting, unless its result passes. */
   readonly asks: boolean
   /** Whether the person interrupted the current prompt: allows the stop, unless there is a result. */

@@ -12,7 +12,15 @@ import {
   isTooEarly,
   type Observation,
 } from './observation.ts'
-import { askForApproval, currentPhase, isInStep, needsApproval, visitPutAside, where } from './position.ts'
+import {
+  askForApproval,
+  currentPhase,
+  isInStep,
+  needsApproval,
+  visitPutAside,
+  where,
+  withPhaseSkipped,
+} from './position.ts'
 import {
   end,
   enter,
@@ -186,10 +194,7 @@ function skipsReason({ skips }: WorkflowState, seen: Observation): string | unde
 
 function withOpenSkipped(state: WorkflowState, nowMs: number): WorkflowState {
   const open = Object.keys(state.unfinished).filter((id) => state.unfinished[id] === 'open')
-  return open.reduce((one, id) => {
-    const noted = withTransition(one, { event: 'phase-skipped', phase: id, visit: visitsOf(one, id) }, nowMs)
-    return { ...noted, unfinished: { ...one.unfinished, [id]: 'skipped' as const }, skips: one.skips + 1 }
-  }, state)
+  return open.reduce((one, id) => withPhaseSkipped(one, id, nowMs), state)
 }
 
 export interface WorkflowPorts {

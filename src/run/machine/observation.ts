@@ -28,18 +28,8 @@ export function noStepsFile(name: string): StepsSeen {
   return { kind: 'none', mend: `${quote(name)}, which lists the steps, is missing: create it` }
 }
 
-export interface Observation {
-  /** The `<task>` of a command. */
-  readonly task: string
+export interface StopCircumstances {
   readonly nowMs: number
-  readonly artifact: ArtifactSeen
-  /** In the order of the steps in progress (`withBatch`). */
-  readonly stepResults: readonly StepResultSeen[]
-  readonly strayResults?: readonly string[] | undefined
-  /** Undefined if the steps are known. */
-  readonly steps: StepsSeen | undefined
-  /** Path in the task folder. */
-  readonly previousArtifact?: string | undefined
   /** Whether the prompt's agent has stopped: then a missing result is a failed attempt. */
   readonly returned: boolean
   /**
@@ -53,6 +43,19 @@ export interface Observation {
   readonly promptId?: string | undefined
   readonly shells?: readonly string[]
   readonly mayPrompt: boolean
+}
+
+export interface Observation extends StopCircumstances {
+  /** The `<task>` of a command. */
+  readonly task: string
+  readonly artifact: ArtifactSeen
+  /** In the order of the steps in progress (`withBatch`). */
+  readonly stepResults: readonly StepResultSeen[]
+  readonly strayResults?: readonly string[] | undefined
+  /** Undefined if the steps are known. */
+  readonly steps: StepsSeen | undefined
+  /** Path in the task folder. */
+  readonly previousArtifact?: string | undefined
 }
 
 export function isTooEarly({ artifact, takes }: Observation): boolean {

@@ -79,6 +79,16 @@ export function withStepEnded(
   return outcome === 'done' ? ended : { ...ended, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
 }
 
+export function withPhaseSkipped(
+  state: WorkflowState,
+  id: string,
+  nowMs: number,
+  how: Pick<Transition, 'detail'> = {},
+): WorkflowState {
+  const noted = withTransition(state, { event: 'phase-skipped', phase: id, visit: visitsOf(state, id), ...how }, nowMs)
+  return { ...noted, unfinished: { ...state.unfinished, [id]: 'skipped' }, skips: state.skips + 1 }
+}
+
 export function withBatch(state: WorkflowState, phase: Phase): WorkflowState {
   if (isPrompted(state) || state.stopRequestedMs !== undefined) return state
   const size = Math.min(phase.parallel, promptsLeft(state))

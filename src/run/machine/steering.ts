@@ -2,7 +2,15 @@ import type { StepRefusal } from '../../kernel/errors.ts'
 import { type Definition, reachedFrom } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { type Phase, targetsOf } from '../definition/phase-fields.ts'
-import { currentPhase, isResumable, rejectedBecause, where, withStepEnded, withWork } from './position.ts'
+import {
+  currentPhase,
+  isResumable,
+  rejectedBecause,
+  where,
+  withPhaseSkipped,
+  withStepEnded,
+  withWork,
+} from './position.ts'
 import {
   countElapsed,
   end,
@@ -137,16 +145,10 @@ export function enterFrom(
   const unapproved = definition.phases.find(isRefused)
   if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
   const skipped = (wayTo(ways, current, phase.id) ?? []).filter(isPassedOver)
-  const noted = skipped.reduce((one, id) => {
-    const detail = `resume --from ${phase.id}`
-    return withTransition(one, { event: 'phase-skipped', phase: id, visit: visitsOf(one, id), detail }, nowMs)
-  }, granted)
-  const unfinished = {
-    ...state.unfinished,
-    [current]: 'open' as const,
-    ...Object.fromEntries(skipped.map((id) => [id, 'skipped' as const])),
-  }
-  return { state: limitGranted(enter({ ...noted, unfinished, skips: state.skips + skipped.length }, phase, nowMs)) }
+  const how = { detail: `resume --from ${phase.id}` }
+  const left: WorkflowState = { ...granted, unfinished: { ...state.unfinished, [current]: 'open' } }
+  const noted = skipped.reduce((one, id) => withPhaseSkipped(one, id, nowMs, how), left)
+  return { state: limitGranted(enter(noted, phase, nowMs)) }
 }
 
 type Ways = ReadonlyMap<string, readonly string[]>

@@ -30,6 +30,7 @@ import {
   type Observation,
   type StepResultSeen,
   type StepsSeen,
+  type StopCircumstances,
   stepFolder,
 } from '../machine/observation.ts'
 import {
@@ -51,11 +52,6 @@ const ARTIFACT_LIMIT = 4_194_304
 
 /** In bytes. */
 const STEP_RESULT_LIMIT = 1_048_576
-
-export type StopCircumstances = Omit<
-  Observation,
-  'task' | 'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'
->
 
 /** Throws `file-unreadable` if the system fails: finished work must not count as failed. */
 export function observe(task: TaskFolder, state: WorkflowState, circumstances: StopCircumstances): Observation {
