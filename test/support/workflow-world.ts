@@ -1,7 +1,6 @@
 /** A world in memory for the workflow machine: a disk on which any write can fail, and an agent whose work depends on the attempt. */
 
 import type { Definition } from '../../src/run/definition/definition.ts'
-import { promptAgain, resumeState } from '../../src/run/machine/control.ts'
 import { reconcile } from '../../src/run/machine/machine.ts'
 import { type Effect, type Observation, type StepResultSeen, stepFolder } from '../../src/run/machine/observation.ts'
 import {
@@ -15,7 +14,7 @@ import {
 } from '../../src/run/machine/position.ts'
 import { newState, visitsOf, type WorkflowState } from '../../src/run/machine/state.ts'
 import { formatState, isState, parseState } from '../../src/run/machine/state-file.ts'
-import { approveState } from '../../src/run/machine/steering.ts'
+import { approveState, promptAgain, resumeState } from '../../src/run/machine/steering.ts'
 import { schemaFaults } from './json-schemas.ts'
 
 export type Work = 'pass' | 'fail' | 'invalid' | 'nothing'

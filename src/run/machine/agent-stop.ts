@@ -108,3 +108,14 @@ export function afterWaitEvent(state: WorkflowState, event: SessionEvent, nowMs:
 export function stopEvent({ promptId, startMs, isCall }: AgentStop): SessionEvent {
   return { kind: isCall === true ? 'call' : 'stop', isMain: true, prompt: promptId, startMs }
 }
+
+export const MAX_REPEATS = 3
+
+/**
+ * Whether the request is older than the current prompt: a host may run the hook twice for one stop. No tolerance is
+ * needed: the agent stops after it got the prompt. `MAX_REPEATS` protects against a clock that was set back.
+ */
+export function hadAskedBefore(state: WorkflowState, startMs: number): boolean {
+  const { active, promptedMs, repeats } = state
+  return active && isPrompted(state) && promptedMs !== undefined && startMs < promptedMs && repeats < MAX_REPEATS
+}

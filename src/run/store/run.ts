@@ -7,17 +7,22 @@ import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { removeIfEnded, turnUnderLock } from '../drive.ts'
 import { isIdle } from '../machine/agent-stop.ts'
-import { abortState, haltState, promptAgain, requestStop, resumeState, settleState } from '../machine/control.ts'
 import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isResumable, needOf } from '../machine/position.ts'
 import { isPrompted, newState, type Runner, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
+  abortState,
   approveState,
   enterFrom,
+  haltState,
   isApprovalDue,
+  promptAgain,
   rejectState,
+  requestStop,
+  resumeState,
   retryStep,
   type Steered,
+  settleState,
   skipStep,
 } from '../machine/steering.ts'
 import { refuseMoved } from '../shared/share-record.ts'

@@ -3,13 +3,20 @@ import { expect, it } from 'vitest'
 import { announcedWait, parseWait, waitsLeft } from '../../../src/marker/marker-wait.ts'
 import { promptBound, runBound } from '../../../src/run/definition/bound.ts'
 import { afterSessionStart, judgeAgentStop } from '../../../src/run/machine/agent-stop.ts'
-import { promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { reconcile } from '../../../src/run/machine/machine.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
 import { needsApproval } from '../../../src/run/machine/position.ts'
 import { isPrompted, visitsOf, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { formatState, parseState } from '../../../src/run/machine/state-file.ts'
-import { rejectState, retryStep, type Steered, skipStep } from '../../../src/run/machine/steering.ts'
+import {
+  promptAgain,
+  rejectState,
+  requestStop,
+  resumeState,
+  retryStep,
+  type Steered,
+  skipStep,
+} from '../../../src/run/machine/steering.ts'
 import { expectReached } from '../../support/reached.ts'
 import type { Agent, World } from '../../support/workflow-world.ts'
 import { answer, applyTo, approved, reread, startWorld, worksSeen } from '../../support/workflow-world.ts'

@@ -5,11 +5,11 @@ import {
   afterWaitEvent,
   judgeAgentStop,
 } from '../../../src/run/machine/agent-stop.ts'
-import { abortState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
 import { currentWork } from '../../../src/run/machine/position.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { abortState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/steering.ts'
 import { begin, MADE, NO_SESSIONS, NOW, played, seeing } from './builders.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 2 }

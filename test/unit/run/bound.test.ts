@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { definitionSize, type ListedSteps, promptBound, runBound } from '../../../src/run/definition/bound.ts'
-import { haltState, resumeState } from '../../../src/run/machine/control.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { haltState, resumeState } from '../../../src/run/machine/steering.ts'
 import { begin, DONE, NO_SESSIONS, NOW, PASSED, played, seeing } from './builders.ts'
 
 /** The bound of a run on the way. In each visit three prompts may go out again. */

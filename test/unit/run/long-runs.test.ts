@@ -5,7 +5,6 @@ import { RULE_TEXT } from '../../../src/run/definition/definition-messages.ts'
 import { checkDefinition } from '../../../src/run/definition/definition-rules.ts'
 import { verdictOf } from '../../../src/run/definition/phase-fields.ts'
 import { namedByStep, stepAsText, stepField } from '../../../src/run/definition/steps.ts'
-import { requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
 import { mermaidLines } from '../../../src/run/machine/picture.ts'
@@ -20,7 +19,7 @@ import {
   type WorkflowState,
   workedMs,
 } from '../../../src/run/machine/state.ts'
-import { approveState } from '../../../src/run/machine/steering.ts'
+import { approveState, requestStop, resumeState } from '../../../src/run/machine/steering.ts'
 import { ready } from '../../property/run/arbitraries.ts'
 import { begin, MADE, NO_SESSIONS, NOW, PLACE, played, seeing } from './builders.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { reasonText } from '../../../src/run/definition/phase-fields.ts'
-import { resumeState } from '../../../src/run/machine/control.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { resumeState } from '../../../src/run/machine/steering.ts'
 import { PROMPT_TEXT } from '../../../src/run/run-messages.ts'
 import { begin, MADE, NO_SESSIONS, PLACE, played, seeing } from './builders.ts'
 

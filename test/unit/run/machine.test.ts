@@ -2,21 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { unknownField } from '../../../src/kernel/text.ts'
 import { PLACEHOLDERS, unknownPlaceholders } from '../../../src/run/definition/definition-limits.ts'
 import { RULE_TEXT } from '../../../src/run/definition/definition-messages.ts'
-import {
-  abortState,
-  hadAskedBefore,
-  haltState,
-  MAX_REPEATS,
-  promptAgain,
-  requestStop,
-  resumeState,
-  settleState,
-} from '../../../src/run/machine/control.ts'
+import { hadAskedBefore, MAX_REPEATS } from '../../../src/run/machine/agent-stop.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { mermaidLines, phaseStatuses } from '../../../src/run/machine/picture.ts'
 import { currentWork, isResumable } from '../../../src/run/machine/position.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import {
+  abortState,
+  haltState,
+  promptAgain,
+  requestStop,
+  resumeState,
+  settleState,
+} from '../../../src/run/machine/steering.ts'
 import { PROMPT_TEXT, TURN_ENDS } from '../../../src/run/run-messages.ts'
 import { begin, FAILED, MADE, NO_SESSIONS, NOT_DONE, NOW, PLACE, played, seeing } from './builders.ts'
 

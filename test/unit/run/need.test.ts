@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { abortState, haltState, requestStop } from '../../../src/run/machine/control.ts'
 import { needOf } from '../../../src/run/machine/position.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { abortState, haltState, requestStop } from '../../../src/run/machine/steering.ts'
 import { begin, MADE, NOW, played } from './builders.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.txt', approve: true }

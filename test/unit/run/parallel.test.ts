@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { promptBound } from '../../../src/run/definition/bound.ts'
-import { haltState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import type { Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
 import { currentPhase, currentWork, withBatch } from '../../../src/run/machine/position.ts'
 import { duePrompt, promptRecord, stepsOf } from '../../../src/run/machine/prompt.ts'
 import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
+import { haltState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/steering.ts'
 import { PROMPT_TEXT } from '../../../src/run/run-messages.ts'
 import { begin, DONE, NO_SESSIONS, NOT_DONE, PLACE, seeing, workOf } from './builders.ts'
 

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest'
 import { MAX_PHASE_STEPS } from '../../../src/run/definition/definition-limits.ts'
-import { requestStop } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { newState, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { formatState, isState, parseState } from '../../../src/run/machine/state-file.ts'
+import { requestStop } from '../../../src/run/machine/steering.ts'
 import { ready } from '../../property/run/arbitraries.ts'
 import { NO_SESSIONS, NOW, seeing } from './builders.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findPhase } from '../../../src/run/definition/definition.ts'
 import { MAX_STEP_LENGTH } from '../../../src/run/definition/steps.ts'
-import { abortState, haltState, promptAgain, resumeState, returnState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { isArchivedName, stepFolder } from '../../../src/run/machine/observation.ts'
 import { phaseStatuses } from '../../../src/run/machine/picture.ts'
@@ -17,11 +16,16 @@ import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { formatState, isState, parseState } from '../../../src/run/machine/state-file.ts'
 import {
+  abortState,
   approveState,
   enterFrom,
+  haltState,
   isApprovalDue,
+  promptAgain,
   rejectState,
+  resumeState,
   retryStep,
+  returnState,
   skipStep,
 } from '../../../src/run/machine/steering.ts'
 import {

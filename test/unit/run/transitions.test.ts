@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { abortState, haltState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
 import { currentWork, stepAt } from '../../../src/run/machine/position.ts'
 import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
 import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
+import { abortState, haltState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/steering.ts'
 import { begin, DONE as DONE_STEP, FAILED, MADE, NO_SESSIONS, NOT_DONE, NOW, PASSED, seeing } from './builders.ts'
 
 /** The transitions of the machine as transcripts: the command, the new lines of the history, the effects. */
