@@ -42,6 +42,7 @@ const readState = objectOf(STATE_FIELDS)
 
 /** Never throws. */
 export function parseState(text: string): WorkflowState | StateProblem {
+  if (isTooDeep(text)) return { code: 'shape', detail: `nested more than ${MAX_LEVELS} levels deep` }
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -55,6 +56,23 @@ export function parseState(text: string): WorkflowState | StateProblem {
   const phase = findPhase(state.definition, state.phase)
   if (phase === undefined) return { code: 'shape', detail: 'definition' }
   return isWorkSound(state) ? clamped(state, phase) : { code: 'shape', detail: 'in_work, ended_steps' }
+}
+
+/** Deeper JSON takes seconds to be parsed, and cannot be written again. */
+const MAX_LEVELS = 1_000
+
+function isTooDeep(text: string): boolean {
+  let level = 0
+  let isInText = false
+  for (let at = 0; at < text.length && level <= MAX_LEVELS; at += 1) {
+    const character = text[at]
+    if (character === '\\') at += 1
+    else if (character === '"') isInText = !isInText
+    else if (isInText) continue
+    else if (character === '[' || character === '{') level += 1
+    else if (character === ']' || character === '}') level -= 1
+  }
+  return level > MAX_LEVELS
 }
 
 function isWorkSound({ inWork, endedSteps, totalSteps }: WorkflowState): boolean {

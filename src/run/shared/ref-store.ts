@@ -170,25 +170,6 @@ export function treeFault(files: readonly { readonly path: string; readonly size
   return undefined
 }
 
-/** Deeper JSON takes seconds to be read, and cannot be written. */
-const MAX_LEVELS = 1_000
-
-/** Bounds what is parsed of a state. */
-export function stateFault(state: Buffer): string | undefined {
-  if (state.length > MAX_TOTAL_BYTES) return 'its state.json is larger than 20 MB'
-  let level = 0
-  let isInText = false
-  for (let at = 0; at < state.length && level <= MAX_LEVELS; at += 1) {
-    const character = String.fromCharCode(Number(state[at]))
-    if (character === '\\') at += 1
-    else if (character === '"') isInText = !isInText
-    else if (isInText) continue
-    else if (character === '[' || character === '{') level += 1
-    else if (character === ']' || character === '}') level -= 1
-  }
-  return level > MAX_LEVELS ? `its state.json is nested more than ${MAX_LEVELS} levels deep` : undefined
-}
-
 function isSafeName(name: string): boolean {
   return NAME.test(name) && !DEVICE.test(name) && !/^\.(?:git|postflight)/iu.test(name)
 }

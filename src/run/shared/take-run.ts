@@ -19,12 +19,12 @@ import {
   hasCommit,
   isRunId,
   listRefs,
+  MAX_TOTAL_BYTES,
   partOf,
   pushRun,
   readBlob,
   readTree,
   refused,
-  stateFault,
   writeCommit,
   writeTree,
 } from './ref-store.ts'
@@ -131,8 +131,7 @@ async function readRun(call: GitCall, remote: string, run: string, commit: strin
   if (holder === undefined) throw refused('its holder.json is not valid')
   const written = await readBlob(call, commit, 'state.json')
   if (written === undefined) throw refused('it has no state.json')
-  const fault = stateFault(written)
-  if (fault !== undefined) throw refused(fault)
+  if (written.length > MAX_TOTAL_BYTES) throw refused('its state.json is larger than 20 MB')
   const state = parseState(written.toString())
   if (!isState(state)) throw refused(`its state.json is not valid (${state.detail})`)
   if (state.id !== run) throw refused('its state.json is that of another run')

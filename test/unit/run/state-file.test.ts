@@ -109,6 +109,17 @@ describe('a state file', () => {
     expect(parseState(text)).toMatchObject({ code, detail: expect.stringContaining(detail) })
   })
 
+  it('that is nested more than 1,000 levels deep is refused before it is parsed', () => {
+    const tooDeep = { code: 'shape', detail: 'nested more than 1000 levels deep' }
+    const nested = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels)
+    const lists = [1_000, 1_001].map((levels) => parseState(nested('[', ']', levels)))
+    expect(lists).toEqual([{ code: 'shape', detail: 'object' }, tooDeep])
+    expect(parseState(nested('{"a":', '}', 1_001))).toEqual(tooDeep)
+    const texts = ['['.repeat(2_000), '{"'.repeat(2_000), '\\"['.repeat(2_000), '']
+    const many = Array.from({ length: 2_000 }, () => [{}])
+    expect(parseState(JSON.stringify({ texts, many }))).toMatchObject({ code: 'version' })
+  })
+
   it.each<Record<string, unknown>>([
     ...[{ id: 3 }, { name: 3 }, { stop_requested: 3 }, { host_session: 3 }, { outcome: 3 }, { clock_since: 3 }],
     ...[{ updated_at: 3 }, { active: 'yes' }, { phase: 'unknown' }, { visits: { a: -1, b: 1 } }, { visits: [1] }],
