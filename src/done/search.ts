@@ -3,7 +3,7 @@ import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { isPast, partWay, processAgeMs } from '../disk/age.ts'
 import { sha256 } from '../disk/ids.ts'
-import { expandPatterns } from '../kernel/file-pattern.ts'
+import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import type { DoneRule } from './done-rules.ts'
 import { type Baseline, type DoneReceipt, type DoneReceipts, ruleKey } from './done-state.ts'
@@ -13,7 +13,6 @@ export const SEARCH_MS = 2_000
 export const MAX_CHANGED = 5
 const TIMES_AT_ONCE = 1_000
 const SORTED_AT_ONCE = 10_000
-const SEARCH_DEPTH = 50
 
 /** Never an agent's work: packages, git's own files, and files that editors and interpreters leave beside sources. */
 const NEVER = [
@@ -107,11 +106,7 @@ export class FileSearch {
     return {
       cwd: this.#root,
       ignore,
-      braceExpansion: false,
-      deep: SEARCH_DEPTH,
-      extglob: false,
-      followSymbolicLinks: false,
-      suppressErrors: true,
+      ...GLOB_OPTIONS,
       fs: {
         readdirSync: ((folder: string) => this.#entriesOf(folder)) as unknown as typeof fs.readdirSync,
         readdir: ((folder: string, _options: unknown, done: EntriesCallback) =>

@@ -46,6 +46,15 @@ function isBounded(pattern: string): boolean {
   return further <= MAX_STARS_IN_NAMES && folders + further <= MAX_STARS
 }
 
+/** How fast-glob matches what `expandPatterns` returns. */
+export const GLOB_OPTIONS = {
+  braceExpansion: false,
+  deep: 50,
+  extglob: false,
+  followSymbolicLinks: false,
+  suppressErrors: true,
+} as const
+
 export function isInsidePattern(value: string): boolean {
   if (/[\\\u0000-\u001f\u007f-\u009f]/.test(value) || /^(?:[/!]|[A-Za-z]:)/.test(value)) return false
   return value.split(/[/{},]/).every((part) => part !== '..')

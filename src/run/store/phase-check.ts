@@ -8,7 +8,7 @@ import { sha256 } from '../../disk/ids.ts'
 import { replaceFile } from '../../disk/write.ts'
 import type { Person } from '../../done/trust-store.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { expandPatterns } from '../../kernel/file-pattern.ts'
+import { expandPatterns, GLOB_OPTIONS } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { quote } from '../../kernel/text.ts'
 import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
@@ -142,7 +142,6 @@ export async function runPhaseCheck(
 const MODULES = 'node_modules'
 
 const SEARCH_LIMIT_MS = 10_000
-const SEARCH_DEPTH = 50
 
 async function filesOf(
   folder: TaskFolder,
@@ -157,12 +156,8 @@ async function filesOf(
   const { default: fastGlob } = await import('fast-glob')
   const stream = fastGlob.stream(expanded, {
     cwd: folder.root,
-    braceExpansion: false,
-    deep: SEARCH_DEPTH,
+    ...GLOB_OPTIONS,
     dot: true,
-    extglob: false,
-    followSymbolicLinks: false,
-    suppressErrors: true,
     onlyFiles: false,
     objectMode: true,
     ignore: ['**/node_modules/**', '**/.git/**', `${SPECS_FOLDER}/.postflight/**`],
