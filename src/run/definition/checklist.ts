@@ -14,27 +14,17 @@ export interface ChecklistTask {
 
 const MAX_DEPTH = 100
 
+const LINE = /([^\r\n]*)(?:\r\n?|\n|$)/g
+
 const TAB = 4
 
 export function readChecklist(text: string): ChecklistTask[] | undefined {
   const parser = new BlockParser()
-  let start = text.startsWith('\ufeff') ? 1 : 0
-  for (const [line, , end] of lines(text, start)) {
-    if (!parser.read(line, start)) return undefined
-    start = end
+  const start = text.startsWith('\ufeff') ? 1 : 0
+  for (const { 1: line = '', index } of text.slice(start).matchAll(LINE)) {
+    if (!parser.read(line, start + index)) return undefined
   }
   return parser.finish()
-}
-
-function* lines(text: string, from: number): Generator<readonly [line: string, start: number, next: number]> {
-  const ends = /\r\n|\n|\r/g
-  ends.lastIndex = from
-  let start = from
-  for (let end = ends.exec(text); end !== null; end = ends.exec(text)) {
-    yield [text.slice(start, end.index), start, ends.lastIndex]
-    start = ends.lastIndex
-  }
-  if (start < text.length) yield [text.slice(start), start, text.length]
 }
 
 type Container = { readonly kind: 'quote' } | { readonly kind: 'item'; readonly indent: number; isEmpty: boolean }
