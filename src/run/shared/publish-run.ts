@@ -105,12 +105,11 @@ export async function releaseRun(folder: TaskFolder, machine: Machine): Promise<
   const state = requireState(folder)
   refuseMoved(folder, state)
   if (readShare(folder, state.id) === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
-  // A run that has ended is only published.
-  await push(folder, machine, isResumable(state))
+  await push(folder, machine, true)
   return requireState(folder)
 }
 
-async function push(folder: TaskFolder, machine: Machine, releases: boolean): Promise<void> {
+async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): Promise<void> {
   const limit = gitCall(folder.root)
   const { nowMs, rootOption } = machine
   // The record keeps the advice, which another command may print.
@@ -124,6 +123,8 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
         return { state, share, files: readRunFiles(folder.path, state.definition) }
       }),
     )
+    // A run that has ended is only published.
+    const releases = isRelease && isResumable(state)
     const { remote, run, commit: expected } = share
     const notPublished = (detail: string, cause?: unknown): PostflightError =>
       new PostflightError('not-published', { task: taskWord(folder), remote, detail }, cause)

@@ -191,21 +191,35 @@ describe("the user's own git", () => {
   })
 })
 
-it('a release during which a hook runs takes with it what a hook changed while it was sent', async () => {
-  const { one, two, remote } = await started()
+/** A hook of the first machine runs while its release is sent, with these artifacts. */
+async function releasedWith(...artifacts: readonly string[]) {
+  const machines = await started()
+  const { one, remote } = machines
   await one.workflow('stop', '7')
   await one.workflow('resume', '7', '--host-session', SESSION)
   await one.hook(stop())
   const payload = one.write('payload.json', JSON.stringify({ ...stop({ stop_hook_active: true }), cwd: one.dir }))
-  const hook = `cd '${one.dir}' && printf done >'${WALK}/plan.md' && env -i PATH="$PATH" HOME='${one.home}' '${LAUNCHER}' <'${payload}' >answer.json`
+  const make = artifacts.map((name) => `printf done >'${WALK}/${name}'`).join(' && ')
+  const hook = `cd '${one.dir}' && ${make} && env -i PATH="$PATH" HOME='${one.home}' '${LAUNCHER}' <'${payload}' >answer.json`
   // The remote runs it once, before it takes the push.
   writeFileSync(join(remote, 'hooks/pre-receive'), `#!/bin/sh\nrm "$0"\n${hook}\n`, { mode: 0o755 })
   expect(await one.process('release', '7')).toMatchObject({ status: 0 })
+  return machines
+}
+
+it('a release takes with it what a hook changed while it was sent', async () => {
+  const { one, two } = await releasedWith('plan.md')
   expect(one.read('answer.json')).toContain('Build.')
   expect(one.state()).toMatchObject({ active: false, outcome: 'moved', phase: 'build' })
   expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
   expect(two.state()).toMatchObject({ active: true, phase: 'build' })
   expect(two.read(`${WALK}/plan.md`)).toBe('done')
+})
+
+it('a run that a hook completed while its release was sent stays completed', async () => {
+  const { one, remote, ref } = await releasedWith('plan.md', 'built.md')
+  expect(one.state()).toMatchObject({ active: false, outcome: 'completed' })
+  expect(git(remote, 'cat-file', 'blob', `${ref}:state.json`)).toContain('"outcome":"completed"')
 })
 
 it('a folder that was renamed is where its machine continues with the run, under the same id', async () => {
