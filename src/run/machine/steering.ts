@@ -219,9 +219,9 @@ export function enterFrom(
     if (!approve || !isPassedOver(id)) return false
     if (id === current && state.approval?.standing === 'approved') return false
     if (id === current && isApprovalDue(state)) return true
-    const isBetween = wayTo(ways, current, id) !== undefined && wayTo(ways, id, phase.id) !== undefined
+    if (leadsTo(ways, current, id) && leadsTo(ways, id, phase.id)) return true
     const isAhead = Object.hasOwn(state.unfinished, id) || isCertain(ways, current, id)
-    return isBetween || (isAhead && wayTo(ways, phase.id, id) === undefined)
+    return isAhead && !leadsTo(ways, phase.id, id)
   }
   const unapproved = definition.phases.find(isRefused)
   if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
@@ -262,6 +262,10 @@ function forwardWays(definition: Definition): Ways {
 /** Whether every way to the end leads through the phase. */
 function isCertain(ways: Ways, from: string, id: string): boolean {
   return id === from || !reachedFrom(from, (one) => ways.get(one)?.filter((target) => target !== id)).has(END)
+}
+
+function leadsTo(ways: Ways, from: string, to: string): boolean {
+  return from === to || reachedFrom(from, (id) => ways.get(id)).has(to)
 }
 
 function wayTo(ways: Ways, from: string, to: string): readonly string[] | undefined {
