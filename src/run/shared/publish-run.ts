@@ -64,9 +64,11 @@ export async function shareRun(folder: TaskFolder, remote: string, { nowMs }: Ma
   if (present !== undefined && present.remote !== remote && (await isRemote(call, present.remote))) {
     throw new PostflightError('shared-elsewhere', { task: taskWord(folder), remote: present.remote })
   }
-  const isGone = present !== undefined && present.commit !== '' && (await commitOf(call, remote, present.run)) === ''
+  const wasGone = present !== undefined && present.commit !== '' && (await commitOf(call, remote, present.run)) === ''
   withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     const share = shareOf(folder, state.id)
+    // Another command here may have published it again.
+    const isGone = wasGone && share?.commit === present.commit
     // Released here. If a machine took it before its ref was lost, the first one to share it again has it.
     const isReturned = isGone && state.outcome === 'moved' && (share?.sequence ?? 0) >= state.sequence
     if (isReturned) writeState(folder, returnState(state, 'its ref is gone from the remote', nowMs), state)

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createMachines, git, type Machine, once, publishedLog, WALK } from '../../support/machines.ts'
+import { CLI } from '../../support/process.ts'
 
 /** What happens to the next push: the process is killed after it, its answer is lost, or it is put off. */
 type Fault = 'killed' | 'answer-lost' | 'late'
@@ -29,7 +30,8 @@ case $command$fault in
   pushkilled) ${REAL_GIT} "$@"; kill -9 "$PPID";;
   pushanswer-lost) ${REAL_GIT} "$@"; : > "$PWD-answer"; exit 1;;
   pushlate) for word; do printf '%s\\n' "$word"; done > "$PWD-late"; exit 1;;
-  ls-remote) if [ -e "$PWD-answer" ]; then rm "$PWD-answer"; echo "fatal: no route" >&2; exit 128; fi;;
+  ls-remote) if [ -e "$PWD-answer" ]; then rm "$PWD-answer"; echo "fatal: no route" >&2; exit 128; fi
+    if [ -e "$PWD-after" ]; then mv "$PWD-after" "$PWD-then"; ${REAL_GIT} "$@"; sh "$PWD-then" >&2; exit; fi;;
 esac
 [ -z "$fault" ] || exit 1
 exec ${REAL_GIT} "$@"
@@ -135,6 +137,17 @@ describe.concurrent('a publish', () => {
     one.write(`${WALK}/workflow/state.json`, text)
     expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
     expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
+    expectLine(remote, id)
+  })
+
+  it('of a ref that was gone is made once, if another command of the machine is faster', async () => {
+    const { one, remote, id } = await shared()
+    git(remote, 'update-ref', '-d', `refs/postflight/${id}`)
+    const share = `env -i PATH='${process.env.PATH}' HOME='${one.home}' POSTFLIGHT_MACHINE=one '${CLI}' workflow share 7`
+    writeFileSync(`${one.dir}-after`, share)
+    const later = await one.process('share', '7')
+    expect(later, later.stderr).toMatchObject({ status: 0 })
+    expect(one.state()).toMatchObject({ active: true })
     expectLine(remote, id)
   })
 
