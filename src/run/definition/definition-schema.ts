@@ -44,9 +44,11 @@ const stepCheck = described(
   'The conditions for a valid step result, besides its "success".',
 )
 
+const target = (after: string, more = '') => text(`The next phase after ${after}: its id, or "${END}".${more}`, 60)
+
 const ways = z.strictObject({
-  pass: text(`The next phase after a pass: its id, or "${END}".`, 60),
-  fail: text(`The next phase after a fail: its id, or "${END}".`, 60),
+  pass: target('a pass'),
+  fail: target('a fail'),
   verdict: pointer('JSON pointer to the verdict in the artifact: a boolean, or "pass" or "fail".'),
   reason: z.optional(
     pointer(
@@ -57,13 +59,8 @@ const ways = z.strictObject({
 
 const caseWays = z.strictObject({
   verdict: pointer('JSON pointer to the verdict in the artifact: a string, a number or a boolean.'),
-  cases: described(
-    z.record(z.string(), text(`The next phase after this verdict: its id, or "${END}".`, 60)),
-    'The next phase by verdict.',
-  ),
-  default: z.optional(
-    text(`The next phase after any other verdict: its id, or "${END}". Without it, such an artifact is invalid.`, 60),
-  ),
+  cases: described(z.record(z.string(), target('this verdict')), 'The next phase by verdict.'),
+  default: z.optional(target('any other verdict', ' Without it, such an artifact is invalid.')),
   reason: z.optional(
     pointer("JSON pointer to the reason for the verdict in the artifact. It becomes part of the next phase's prompt."),
   ),
