@@ -124,8 +124,8 @@ class SimulatedFolder {
     this.#ticked.set(artifact, ticked.add(item.item))
   }
 
-  archive({ kind, file, folder, name }: Exclude<Effect, { readonly kind: 'tick' }>): void {
-    if (this.#files.delete(file) && kind === 'archive-artifact') this.#previous = `${folder}/${name}`
+  archive({ file, folder, name }: Exclude<Effect, { readonly kind: 'tick' }>): void {
+    if (this.#files.delete(file)) this.#previous = `${folder}/${name}`
   }
 
   observe(state: WorkflowState): Observation {
