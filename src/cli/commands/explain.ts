@@ -284,7 +284,10 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
   if (typeof judged === 'string') return nothing(NOT_JUDGED[judged])
   const { folder, pending, asked } = judged
   const stored = predictMarker(judged)
-  const seen = stored && (pending === undefined ? { ...stored, spent: asked } : countContinuations(stored, occasion))
+  const counted = stored && pending && countContinuations(stored, occasion)
+  const known = counted?.kind === 'marker' ? counted.spent : 0
+  // The hook raises the marker's count to the blocks that this prompt has had.
+  const seen = stored && { ...stored, spent: typeof known === 'number' ? Math.max(known, asked) : known }
   const rules = judged.states.map(({ rule, isDue, changed }) => ({ name: ruleName(rule), due: isDue, changed }))
   return { path: DONE_PATH, why: whatHappens(judged, seen !== undefined), rules, made: { folder, seen } }
 }

@@ -86,6 +86,14 @@ describe('a pending marker of the definition of done', () => {
 })
 
 describe('explain', () => {
+  async function askedByAnotherPrompt(project: Project): Promise<void> {
+    for (const prompt_id of [undefined, undefined, 'another']) {
+      await project.cli(['done'], agentShell())
+      await edit(project, 'src/b.ts')
+      await project.hook(stop(prompt_id === undefined ? {} : { prompt_id }))
+    }
+  }
+
   const explain = async (project: Project, payload: object) =>
     (await project.cli(['explain', '--payload', '-', '--json'], { input: JSON.stringify(payload) })).json()
 
@@ -108,6 +116,7 @@ describe('explain', () => {
   it.each<[string, (project: Project) => Promise<unknown>, string | undefined]>([
     ['another rule is due too', (project) => edit(project, 'docs/b.md'), 'block'],
     ['another session proved the rule', (project) => project.cli(['done'], agentShell(OTHER_SESSION)), undefined],
+    ['the prompt has had its three blocks', askedByAnotherPrompt, undefined],
   ])('predicts exactly the answer about a pending marker if %s', async (_name, change, decision) => {
     const project = await blocked()
     await change(project)
