@@ -76,7 +76,7 @@ export class Guard {
   async preview(agent: Agent): Promise<string | undefined> {
     const occasion = this.#occasionOf(agent, 0)
     const armed = await this.#done.arm(occasion)
-    this.#record(armed?.recorded ?? [], occasion)
+    if (armed !== undefined) this.#tell(armed, occasion)
     return reasonOf(predictStop(occasion, (await this.#inspect(agent, occasion)).stop, armed))
   }
 
@@ -157,9 +157,9 @@ export class Guard {
     }
   }
 
-  #tell(stop: AnsweredStop, occasion: Occasion): void {
-    this.#record(stop.recorded, occasion)
-    for (const notice of stop.notices) this.#reporter.notice(notice)
+  #tell({ recorded, notices }: Pick<AnsweredStop, 'recorded' | 'notices'>, occasion: Occasion): void {
+    this.#record(recorded, occasion)
+    for (const notice of notices) this.#reporter.notice(notice)
   }
 
   #record(recorded: readonly Recorded[], { nowMs }: Occasion): void {
