@@ -69,15 +69,15 @@ const MAX_LEVELS = 1_000
 function isTooDeep(text: string): boolean {
   let level = 0
   let isInText = false
-  for (let at = 0; at < text.length && level <= MAX_LEVELS; at += 1) {
-    const character = text[at]
-    if (character === '\\') at += 1
-    else if (character === '"') isInText = !isInText
+  // A loop over all characters would take longer than to parse them.
+  for (const [mark] of text.matchAll(/\\.|["[\]{}]/gs)) {
+    if (mark === '"') isInText = !isInText
     else if (isInText) continue
-    else if (character === '[' || character === '{') level += 1
-    else if (character === ']' || character === '}') level -= 1
+    else if (mark === '[' || mark === '{') level += 1
+    else if (mark === ']' || mark === '}') level -= 1
+    if (level > MAX_LEVELS) return true
   }
-  return level > MAX_LEVELS
+  return false
 }
 
 function isWorkSound({ inWork, endedSteps, totalSteps }: WorkflowState): boolean {
