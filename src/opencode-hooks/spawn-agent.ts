@@ -71,7 +71,7 @@ export async function spawnAgent(client: object, request: SpawnRequest): Promise
     return { why: detailOf(error) }
   } finally {
     clearTimeout(timer)
-    if (end.aborted && child.session !== undefined) interrupt(host, child.session, turn).catch(() => {})
+    if (end.aborted && child.session !== undefined) void interrupt(host, child.session, turn)
   }
 }
 
@@ -140,7 +140,7 @@ async function retryOf(client: HostClient, session: string | undefined): Promise
   return status?.type === 'retry' ? status.message : undefined
 }
 
-/** A session that was just prompted is not busy yet, so we repeat it. */
+/** Never throws. A session that was just prompted is not busy yet, so we repeat it. */
 async function interrupt(client: HostClient, session: string, turn: Promise<unknown>): Promise<void> {
   let isOver = false
   const end = (): void => {
@@ -148,7 +148,11 @@ async function interrupt(client: HostClient, session: string, turn: Promise<unkn
   }
   turn.then(end, end)
   for (let count = 0; count < MAX_INTERRUPTIONS && !isOver; count++) {
-    await client.session.abort({ path: { id: session } })
+    try {
+      await client.session.abort({ path: { id: session } })
+    } catch {
+      // The next one may succeed.
+    }
     await new Promise((resolve) => setTimeout(resolve, INTERRUPT_AGAIN_MS).unref())
   }
 }

@@ -50,7 +50,7 @@ function fakeClient(options: FakeOptions = {}) {
       },
       abort: async () => {
         calls.push('abort')
-        return { data: true }
+        throw new Error('no answer')
       },
       status: async () => ({ data: (await options.status) ?? {} }),
     },
@@ -110,7 +110,7 @@ describe('spawnAgent', () => {
     expect(calls).toEqual(['create', 'prompt', 'abort'])
   })
 
-  it('interrupts a sub-agent again that was not busy yet', async () => {
+  it('interrupts a sub-agent again that was not busy yet, or if that failed', async () => {
     let end = (_answer: { error: object }): void => {}
     const answer = new Promise<{ error: object }>((resolve) => (end = resolve))
     const { client, calls } = fakeClient({ answer: () => answer })
