@@ -42,9 +42,7 @@ const readState = objectOf(STATE_FIELDS)
 
 /** Never throws. */
 export function parseState(text: string): WorkflowState | StateProblem {
-  if (text.length > LARGE && isTooDeep(text)) {
-    return { code: 'shape', detail: `nested more than ${MAX_LEVELS} levels deep` }
-  }
+  if (isTooDeep(text)) return { code: 'shape', detail: `nested more than ${MAX_LEVELS} levels deep` }
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -59,9 +57,6 @@ export function parseState(text: string): WorkflowState | StateProblem {
   if (phase === undefined) return { code: 'shape', detail: 'definition' }
   return isWorkSound(state) ? clamped(state, phase) : { code: 'shape', detail: 'in_work, ended_steps' }
 }
-
-/** In characters. A smaller text is parsed within half a second, and looking into that of 100 phases takes 3 ms. */
-const LARGE = 1_000_000
 
 /** Deeper JSON takes seconds to be parsed, and cannot be written again. */
 const MAX_LEVELS = 1_000

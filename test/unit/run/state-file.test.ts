@@ -109,17 +109,15 @@ describe('a state file', () => {
     expect(parseState(text)).toMatchObject({ code, detail: expect.stringContaining(detail) })
   })
 
-  it('that is large, and nested more than 1,000 levels deep, is refused before it is parsed', () => {
-    const parseLarge = (text: string) => parseState(text.padEnd(1_000_001))
+  it('that is nested more than 1,000 levels deep is refused before it is parsed', () => {
     const tooDeep = { code: 'shape', detail: 'nested more than 1000 levels deep' }
     const nested = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels)
-    const lists = [1_000, 1_001].map((levels) => parseLarge(nested('[', ']', levels)))
+    const lists = [1_000, 1_001].map((levels) => parseState(nested('[', ']', levels)))
     expect(lists).toEqual([{ code: 'shape', detail: 'object' }, tooDeep])
-    expect(parseLarge(nested('{"a":', '}', 1_001))).toEqual(tooDeep)
-    expect(parseState(nested('[', ']', 1_001).padEnd(1_000_000))).toEqual({ code: 'shape', detail: 'object' })
+    expect(parseState(nested('{"a":', '}', 1_001))).toEqual(tooDeep)
     const texts = ['['.repeat(2_000), '{"'.repeat(2_000), '\\"['.repeat(2_000), '']
     const many = Array.from({ length: 2_000 }, () => [{}])
-    expect(parseLarge(JSON.stringify({ texts, many }))).toMatchObject({ code: 'version' })
+    expect(parseState(JSON.stringify({ texts, many }))).toMatchObject({ code: 'version' })
   })
 
   it.each<Record<string, unknown>>([
