@@ -22,6 +22,9 @@ export const MAX_TASKS = 200
 
 const MAX_OTHERS = 50
 
+/** Of a folder. A name that is cut would be that of another task. */
+const MAX_NAME = 255
+
 const MOVED: MarkerStatus = 'moved'
 
 export function composeReport({ root, nowMs, journal, markers, runs }: ReportSource) {
@@ -72,7 +75,7 @@ export type TaskStory = Report['tasks'][number]
 function groupByTask(timed: readonly TimedLine[]): Map<string, TimedLine[]> {
   const groups = new Map<string, TimedLine[]>()
   for (const one of timed) {
-    const task = textOf(one.line, 'task', 120)
+    const task = textOf(one.line, 'task', MAX_NAME)
     if (task === undefined || !isOfMarker(one.line)) continue
     const group = groups.get(task)
     if (group === undefined) groups.set(task, [one])

@@ -136,15 +136,16 @@ describe('the story of a marker', () => {
     expect(others).toMatchObject([{ timeMs: journalAt(0), words: 'check', task: TASK }])
   })
 
-  const there = { task: '260_renamed' }
+  const there = { task: `260_${'renamed'.repeat(30)}` }
   it.each([
     ['its file is there', [], [marker(there)], 'moved', '0 / 1'],
     ['the journal has it there', [[1, 'clear', { markerId: 'pf_1', ...there }]], [], 'moved', '1 / 1'],
     ['but not if that is another one', [], [marker({ ...there, id: 'pf_2' })], 'removed', '0 / 2'],
   ] as const)('goes on elsewhere if its folder was renamed: %s', (_how, entries, markers, status, cleared) => {
-    const report = reportOf([CREATED, ...entries], markers)
+    const report = reportOf([CREATED, [0, 'block', { markerId: 'pf_1' }], ...entries], markers)
     expect(report.tasks.find(({ task }) => task === TASK)?.markers).toMatchObject([{ id: 'pf_1', status }])
-    expect(reportPage(report)).toContain(`<b>${cleared}</b>`)
+    expect(report.tasks.map(({ task }) => task)).toContain(there.task)
+    expect(reportPage(report)).toMatch(new RegExp(`<b>${cleared}</b>.*<b>1</b><span>stops blocked`))
   })
 
   it('takes the newest of its task if a marker has no id', () => {

@@ -50,10 +50,7 @@ export function overview({ tasks }: Report): Html {
   const runs = tasks.flatMap((task) => task.runs)
   const urgent = tasks.flatMap((task, index) => attention(task, index))
   const scale = scaleOf([...markers, ...runs])
-  return html`<div class="tiles">${figures(
-    markers.filter(({ status }) => status !== 'moved'),
-    runs,
-  )}</div>
+  return html`<div class="tiles">${figures(markers, runs)}</div>
     ${urgent.length > 0 && html`<h2>Needs attention</h2><div class="card">${folded(urgent, 8, (part) => html`<ul class="list">${part}</ul>`)}</div>`}
     <h2>Timeline</h2><div class="card"${gaps(scale)}><div class="row"><span></span><div class="axis">${labels(scale, around([...markers, ...runs]))}</div></div>
     ${folded(
@@ -69,15 +66,15 @@ function folded(items: readonly Html[], first: number, list: (part: readonly Htm
 }
 
 function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html[] {
+  // A marker that goes on elsewhere is counted there, but its stops were blocked here.
+  const all = markers.filter(({ status }) => status !== 'moved').length
   const cleared = markers.filter(({ status }) => status === 'cleared').length
   const blocks = markers.reduce((sum, marker) => sum + marker.blocks, 0)
   const waits = markers.reduce((sum, marker) => sum + marker.waits.length, 0)
   const completed = runs.filter(({ status }) => status === 'completed').length
   const abandoned = markers.filter(isGivenUp).length
   return [
-    ...(markers.length === 0
-      ? []
-      : [tile(`${cleared} / ${markers.length}`, 'markers cleared', cleared === markers.length ? 'good' : '')]),
+    ...(all === 0 ? [] : [tile(`${cleared} / ${all}`, 'markers cleared', cleared === all ? 'good' : '')]),
     tile(abandoned, 'given up', abandoned > 0 ? 'bad' : ''),
     tile(blocks, 'stops blocked', ''),
     tile(waits, 'waits', ''),
