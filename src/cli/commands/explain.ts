@@ -128,7 +128,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const isStart =
     payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
   const withDone = why === undefined ? roots.filter(hasDoneFile) : []
-  const hasRun = withDone.length > 0 && (await import('../../run/store/active-runs.ts')).hasRunOf(roots, occasion)
+  const activeRuns = why === undefined ? await findRuns(roots, payload) : []
+  const hasRun = activeRuns.some(({ isMine, status }) => isMine && status === 'running')
   const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context, hasRun)))
   const { answer, alerts, notices, plan, problems } =
     why === undefined
@@ -141,7 +142,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion, context) }), plan: [], problems: [] }
   const markers = plan.map(describe)
   const notified = showsNotice(payload, environment)
-  const runs = why === undefined ? await describeRuns(roots, payload, answer.kind === 'block') : []
+  const runs = activeRuns.map((one) => describeRun(one, payload, answer.kind === 'block'))
   const isOpen = runs.some((one) => one.answer === 'driver')
   return {
     exitCode: 0,
@@ -246,28 +247,36 @@ function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
   return { path, rule, row, answer, why: RULE_SENTENCES[rule], continuations_spent: spent }
 }
 
-/** Cannot predict the driver's own answer: it moves files to decide. */
-async function describeRuns(roots: readonly string[], payload: Payload, isHeld: boolean) {
-  const folders = roots.flatMap((root) => findRunFiles(root)).flatMap(({ folder }) => folder ?? [])
-  if (folders.length === 0) return []
+/** The hook's own search removes run files of runs that ended. */
+async function findRuns(roots: readonly string[], { session }: Payload) {
+  const files = roots.flatMap((root) => findRunFiles(root))
+  if (files.length === 0) return []
   // The code of runs takes 5 ms to load.
   const { runStatus } = await import('../../run/store/active-runs.ts')
-  return folders.flatMap((folder) => {
-    const run = runStatus(folder)
-    if (run === undefined || run.status === 'over') return []
-    const path = inLine(folder.relative)
-    const isMine = payload.session !== undefined && run.state?.hostSession === payload.session
-    if (!isMine) {
-      const why = run.status === 'running' ? `${run.note}: this session does not drive it` : run.note
-      return { path, answer: 'allow' as const, why }
-    }
-    const isAsked = payload.event === 'Stop' && payload.wakeUps === 0 && !isHeld
-    if (!isAsked) {
-      return { path, answer: 'allow' as const, why: `${run.note}: the driver checks the results and allows the stop` }
-    }
-    const what = 'the driver checks the results, then sends the next prompt, or allows the stop if the run has ended'
-    return { path, answer: 'driver' as const, why: `${run.note}: ${what}` }
+  return files.flatMap(({ folder, id }) => {
+    const run = folder && runStatus(folder)
+    if (folder === undefined || run === undefined || run.status === 'over') return []
+    if (id !== undefined && run.state !== undefined && run.state.id !== id) return []
+    const isMine = session !== undefined && run.state?.hostSession === session
+    return [{ path: inLine(folder.relative), status: run.status, note: run.note, isMine }]
   })
+}
+
+type FoundRun = Awaited<ReturnType<typeof findRuns>>[number]
+
+/** Cannot predict the driver's own answer: it moves files to decide. */
+function describeRun({ path, status, note, isMine }: FoundRun, payload: Payload, isHeld: boolean) {
+  if (!isMine) {
+    const why = status === 'running' ? `${note}: this session does not drive it` : note
+    return { path, answer: 'allow' as const, why }
+  }
+  const isAsked = payload.event === 'Stop' && payload.wakeUps === 0 && !isHeld
+  if (!isAsked) {
+    return { path, answer: 'allow' as const, why: `${note}: the driver checks the results and allows the stop` }
+  }
+  const what =
+    'the driver checks the results, then sends the next prompt, or allows the stop if the run waits or has ended'
+  return { path, answer: 'driver' as const, why: `${note}: ${what}` }
 }
 
 async function describeDone(root: string, occasion: Occasion, person: Person, hasRun: boolean) {
@@ -279,7 +288,7 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
       'only the stops of the main conversation are judged, not in plan mode, and not while work will wake the agent',
     )
   }
-  if (hasRun) return nothing('a workflow of this session is active, so it blocks nothing')
+  if (hasRun) return nothing('a workflow of this session is active, so it blocks nothing until the workflow ends')
   const judged = judgeDone(root, occasion, person)
   if (typeof judged === 'string') return nothing(NOT_JUDGED[judged])
   const { folder, pending, asked } = judged
