@@ -4,9 +4,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import { leave } from '../four-phases.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, call, commandsIn, delegate, say } from './agents.ts'
 import { guardedProject, scene } from './guarded.ts'
+import { START } from './workflow-agents.ts'
 
 const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
 const TASK = '007_demo'
@@ -25,7 +27,6 @@ function following(first: Reply, again: Reply): Script {
   }
 }
 
-// An answer in a form of its own.
 const SCHEMA = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] }
 const WITH_SCHEMA = { args: ['--json-schema', JSON.stringify(SCHEMA)] }
 const answer = (text: string): Reply => call('StructuredOutput', { answer: text })
@@ -52,6 +53,15 @@ describe.skipIf(hostsSkipped())('a structured answer', () => {
     expect(guarded.mainEvents()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
     expect(guarded.postflight('status', '--exit-code').status).toBe(1)
+  })
+
+  it('is refused for each prompt of a run; the client needs a variable to allow more than four refusals', async () => {
+    const guarded = guardedProject()
+    guarded.project.write('flow.yaml', '{ name: f, phases: [{ id: six, steps: [a, b, c, d, e, f], step_prompt: Do it }] }')
+    const work = bash(leave('step-result.json', '{"success": true}'))
+    const main: Script = (turn) => [START][turn.index] ?? (refusalIn(turn) === undefined ? answer('done') : work)
+    await guarded.run({ main }, { ...WITH_SCHEMA, env: { MAX_STRUCTURED_OUTPUT_RETRIES: '50' } })
+    expect(guarded.state()).toMatchObject({ outcome: 'completed', prompts: 6 })
   })
 
   it('of an agent of a dynamic workflow is refused for a marker of its own', async () => {
