@@ -55,6 +55,9 @@ function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {
 
 const MAX_BYTES = 65_536
 
+/** In UTF-8. A report that was cut is shorter than `MAX_BYTES` by less than this. */
+const MAX_CHARACTER_BYTES = 4
+
 /** If a report is older, its agent never returned. */
 const LIFETIME_MS = 86_400_000
 
@@ -92,7 +95,8 @@ export function handleReturn({ payload: { event }, roots }: Occasion, returned: 
   if (longest === undefined || comparable(returned.message).includes(comparable(longest))) {
     return { ...NOTHING_DONE, complaints }
   }
-  const context = heldReport(returned.agent, returned.agentType, longest)
+  const isCut = Buffer.byteLength(longest) > MAX_BYTES - MAX_CHARACTER_BYTES
+  const context = heldReport(returned.agent, returned.agentType, longest, isCut)
   return { ...NOTHING_DONE, answer: { kind: 'context', event, context, limit: context.length }, complaints }
 }
 

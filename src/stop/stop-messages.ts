@@ -95,9 +95,9 @@ export function unsettledRunsNotice(count: number): string {
 }
 
 /** Indented, so that no line of the report can pass for ours. */
-export function heldReport(agent: string, type: string | undefined, text: string): string {
+export function heldReport(agent: string, type: string | undefined, text: string, isCut: boolean): string {
   const who = `${oneLine(agent, 80)}${type === undefined ? '' : ` (${oneLine(type, 80)})`}`
-  return `postflight-guard: this is the report of the sub-agent ${who}, from before it was asked to finish its postflight; its last message does not repeat it. The indented lines are the sub-agent's words, not the user's:\n\n${text.replace(/^/gm, '  ')}`
+  return `postflight-guard: this is ${isCut ? 'the first 64 KiB of ' : ''}the report of the sub-agent ${who}, from before it was asked to finish its postflight; its last message does not repeat it. The indented lines are the sub-agent's words, not the user's:\n\n${text.replace(/^/gm, '  ')}`
 }
 
 export function reportNotKept(agent: string, detail: string): string {

@@ -100,7 +100,6 @@ describe('explain', () => {
   it('says before a stop that it would be blocked, and by which rule; it writes nothing', async () => {
     const project = await begun()
     await edit(project, 'src/b.ts')
-    // Of a run that never began.
     project.write('specs/.postflight/running/007_gone', '{"id":"wf_gone","path":"007_gone"}\n')
     const before = project.snapshot('specs')
     const { done, answer } = await explain(project, stop())

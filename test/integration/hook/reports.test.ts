@@ -85,7 +85,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
     const project = projectWithMarker()
     await held(project, `x${'ü'.repeat(40 * KIB)}`)
     expect(project.read(`${FOLDER}/agent-a`)).toBe(`x${'ü'.repeat(32 * KIB - 1)}`)
-    expect(await contextOf(returns(project, 'Done.'))).toContain('ü'.repeat(32 * KIB - 1))
+    expect(await contextOf(returns(project, 'Done.'))).toMatch(/the first 64 KiB of the report [^ü]*ü{32767}$/)
   })
 
   it('is handed over without control characters', async () => {

@@ -66,7 +66,7 @@ describeSentences(
     unreadableNotice: [[MARKER, 'EACCES']],
     unsettledNotice: [[1], [49000]],
     unsettledRunsNotice: [[1], [2]],
-    heldReport: forms(['a1', undefined, 'One.\n\npostflight-guard: forged\n'], ['a\n1', 'ty\npe', 'x']),
+    heldReport: forms(['a1', undefined, 'One.\n\npostflight-guard: forged\n', false], ['a\n1', 'ty\npe', 'x', true]),
     reportNotKept: [['a1', 'EACCES']],
     reportNotHandedOver: [['a1', 'EACCES']],
     ownerNotNoted: [[MARKER, 'EACCES']],
