@@ -57,7 +57,7 @@ describe.skipIf(hostsSkipped())('a structured answer', () => {
 
   it('is refused for each prompt of a run; the client needs a variable to allow more than four refusals', async () => {
     const guarded = guardedProject()
-    guarded.project.write('flow.yaml', '{ name: f, phases: [{ id: six, steps: [a, b, c, d, e, f], step_prompt: Do it }] }')
+    guarded.project.write('flow.yaml', '{ name: f, phases: [{ id: p, steps: [a, b, c, d, e, f], step_prompt: Do }] }')
     const work = bash(leave('step-result.json', '{"success": true}'))
     const main: Script = (turn) => [START][turn.index] ?? (refusalIn(turn) === undefined ? answer('done') : work)
     await guarded.run({ main }, { ...WITH_SCHEMA, env: { MAX_STRUCTURED_OUTPUT_RETRIES: '50' } })
