@@ -18,10 +18,10 @@ import {
   type TaskReference,
   type TaskSeparator,
   taskFolderName,
-  taskWord,
   usualSeparator,
+  withoutCompletion,
 } from './task-folder.ts'
-import { listTaskFolders, matchingFolders, taskFolderBelow } from './task-folders.ts'
+import { isNamed, listTaskFolders, matchingFolders, taskFolderBelow } from './task-folders.ts'
 
 /** `found`: undefined for a new root. */
 interface PreparedFolder {
@@ -101,12 +101,13 @@ function isSameFolder(one: string, other: string): boolean {
 /** `commandWith`: what to suggest without a slug. */
 export function taskFolderFor(
   root: string,
-  task: string,
+  given: string,
   slug: string | undefined,
   commandWith: (slug: string) => string,
 ): TaskFolder {
+  const task = withoutCompletion(given)
   // Messages name an archived task by its path below specs/.
-  const named = task.includes('/') ? listTaskFolders(root).folders.find((one) => taskWord(one) === task) : undefined
+  const named = task.includes('/') ? listTaskFolders(root).folders.find((one) => isNamed(one, task)) : undefined
   if (slug === undefined && named !== undefined && beginsWithDigit(named.task)) return named
   const reference = parseTaskReference(task)
   if (slug !== undefined) checkSlug(slug)

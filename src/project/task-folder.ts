@@ -16,6 +16,17 @@ export type TaskReference =
 /** `specs/` itself, the old global place of a marker. */
 export const SPECS_ITSELF = '.'
 
+/** For people. */
+export function taskLabel(task: string): string {
+  return task === SPECS_ITSELF ? `${SPECS_FOLDER}/` : task
+}
+
+/** A shell completes a folder to `specs/012_x/` or `./012_x/`. */
+export function withoutCompletion(task: string): string {
+  if (task === taskLabel(SPECS_ITSELF)) return SPECS_ITSELF
+  return task.replace(/^\.\/(?=[^/])/, '').replace(/(?<=[^/.])\/$/, '')
+}
+
 /** Refuses what could be a path or an option. */
 export function parseTaskReference(text: string): TaskReference {
   if (text === SPECS_ITSELF) return { kind: 'specs' }

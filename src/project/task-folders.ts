@@ -24,6 +24,7 @@ import {
   type TaskFolder,
   type TaskReference,
   taskNumberOf,
+  withoutCompletion,
 } from './task-folder.ts'
 
 /** Follows no links (docs/design.md, "Task folders"). `hooks/postflight-hook` searches the same places. */
@@ -116,7 +117,8 @@ export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReferen
  * Of several, prefers the one that holds a file of ours. An existing folder may have a name that a new one may not: its
  * marker must be clearable.
  */
-export function findTaskFolder(root: string, task: string, session?: string): TaskFolder | undefined {
+export function findTaskFolder(root: string, given: string, session?: string): TaskFolder | undefined {
+  const task = withoutCompletion(given)
   const { folders, problems } = listTaskFolders(root)
   const named = foldersNamed(folders, task, session)
   const reference = readReference(task, named.length > 0)
@@ -152,7 +154,7 @@ function foldersNamed(folders: readonly TaskFolder[], task: string, session: str
 }
 
 /** Exactly or as printed. */
-function isNamed(folder: TaskFolder, name: string): boolean {
+export function isNamed(folder: TaskFolder, name: string): boolean {
   const { task, relative } = folder
   const names = [task, ...(relative.includes('/') ? [relative, pathInSpecs(folder)] : [])]
   return names.some((one) => one === name || stripControl(one) === name)

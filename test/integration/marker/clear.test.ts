@@ -152,6 +152,16 @@ describe.concurrent('clear', () => {
     },
   )
 
+  it.each(['259_x/', './specs/259_x', 'specs/259_x/'])(
+    'means the folder by its path as the shell completes it: %s',
+    async (task) => {
+      const project = createSourceProject()
+      mkdirSync(project.at('specs/259_x'))
+      expect(await project.cli(['create', task])).toMatchObject({ status: 0, stderr: '' })
+      expect(await project.cli(['clear', task])).toMatchObject({ stdout: 'cleared specs/259_x: .postflight-pending\n' })
+    },
+  )
+
   it('clears the folder with a marker if two folders have the same name', async () => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/012_x'))
