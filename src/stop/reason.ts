@@ -10,7 +10,7 @@ import {
   type Marker,
   remainingSteps,
 } from '../marker/marker.ts'
-import { SPECS_ITSELF } from '../project/task-folder.ts'
+import { taskLabel } from '../project/task-folder.ts'
 import { REASON_LIMIT } from './answer.ts'
 import { REASON_TEXT } from './stop-messages.ts'
 
@@ -87,7 +87,6 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
 
 function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): string {
   const { marker, task, path, count, root } = item
-  const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
   const named = (fallback: string, text = ''): string | undefined =>
     text === fallback ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
   const clear = item.isDone === true ? [task] : ['clear', task]
@@ -100,7 +99,9 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
   ]
   const [operation, skill] = [named(DEFAULT_OPERATION, marker.operation), named(DEFAULT_SKILL, marker.skill)]
   return [
-    ...(item.isDone === true ? [] : [REASON_TEXT.where(name, oneLine(path, NAME_LIMIT * 2), operation, skill)]),
+    ...(item.isDone === true
+      ? []
+      : [REASON_TEXT.where(oneLine(taskLabel(task), NAME_LIMIT), oneLine(path, NAME_LIMIT * 2), operation, skill)]),
     ...(isWhole ? details : []),
     (item.isDone === true ? REASON_TEXT.runChecks : REASON_TEXT.clear)(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),

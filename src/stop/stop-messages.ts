@@ -1,11 +1,11 @@
 import { abandonedFix, counted, inLine, oneLine, QUOTE_LIMIT } from '../kernel/text.ts'
 import { formatAge } from '../kernel/time.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
+import { taskLabel } from '../project/task-folder.ts'
 
 export const REASON_TEXT = {
   where: (task: string, path: string, operation: string | undefined, skill: string | undefined): string =>
     `Task ${task}: ${operation === undefined ? 'its postflight' : `the postflight of its ${operation}`}${skill === undefined ? '' : ` (${skill})`} is still pending. Marker: ${path}`,
-  specsItself: 'specs/',
   unparsed: (path: string, problem: string): string => `(the marker ${path} ${problem})`,
   steps: 'Steps that remain:',
   moreSteps: (count: number): string => `  and ${count} more`,
@@ -66,7 +66,7 @@ export const RECOVERY_TEXT = {
 } as const
 
 export function cappedNotice(task: string, path: string, adopt: string, clear: string): string {
-  return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} blocked stops. Its marker is kept as ${oneLine(path, QUOTE_LIMIT)}; ${abandonedFix(adopt, clear)}`
+  return `postflight-guard: task ${oneLine(taskLabel(task), 80)} stopped without its postflight after ${CONTINUATION_LIMIT} blocked stops. Its marker is kept as ${oneLine(path, QUOTE_LIMIT)}; ${abandonedFix(adopt, clear)}`
 }
 
 /** `failed`: undefined if they were not run. */
@@ -75,8 +75,9 @@ export function doneGivenUp(run: string, failed: string | undefined): string {
 }
 
 export const ALERT_TEXT = {
-  abandoned: (task: string): string => `task ${oneLine(task, 80)} stopped without its postflight`,
-  waits: (task: string, purpose: string): string => `task ${oneLine(task, 80)} waits for: ${oneLine(purpose, 80)}`,
+  abandoned: (task: string): string => `task ${oneLine(taskLabel(task), 80)} stopped without its postflight`,
+  waits: (task: string, purpose: string): string =>
+    `task ${oneLine(taskLabel(task), 80)} waits for: ${oneLine(purpose, 80)}`,
   needsApproval: (task: string, phase: string): string =>
     `task ${oneLine(task, 80)}: phase ${oneLine(phase, 80)} waits for your approval`,
   runEnded: (task: string, outcome: string): string => `the workflow of task ${oneLine(task, 80)} has ${outcome}`,

@@ -9,7 +9,7 @@ import type { Reporter } from '../../opencode-hooks/factory.ts'
 import { appendRecorded } from '../../project/journal.ts'
 import { notInJournal, type Recorded } from '../../project/journal-entry.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
-import { taskWord } from '../../project/task-folder.ts'
+import { taskLabel, taskWord } from '../../project/task-folder.ts'
 import { findActiveRuns, hasRunOf } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 import {
@@ -111,7 +111,7 @@ export class Guard {
       // After an error OpenCode sends the idle event twice (1.18.34).
       if (this.#notified.has(stored.identity.file)) continue
       this.#notified.add(stored.identity.file)
-      const task = quote(taskWord(stored.folder), 80)
+      const task = quote(taskLabel(taskWord(stored.folder)), 80)
       this.#reporter.notice(
         `postflight-guard: task ${task} stopped without its postflight and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
       )

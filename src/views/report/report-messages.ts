@@ -1,13 +1,11 @@
-import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted } from '../../kernel/text.ts'
-import { SPECS_ITSELF } from '../../project/task-folder.ts'
+import { taskLabel } from '../../project/task-folder.ts'
 import { isSessionFolderName } from '../../project/task-folders.ts'
 import type { TransitionEvent } from '../../run/machine/state-fields.ts'
 import type { Status } from './story.ts'
 
 export function taskTitle(task: string): string {
-  if (task === SPECS_ITSELF) return `${SPECS_FOLDER}/`
-  return isSessionFolderName(task) ? `definition of done (${task})` : task
+  return isSessionFolderName(task) ? `definition of done (${task})` : taskLabel(task)
 }
 
 interface EventFacts {
