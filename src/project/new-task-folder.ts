@@ -73,20 +73,19 @@ function removeIfEmpty(folder: string): void {
 
 /** Never a folder that is itself named `specs` (a link, for example), but the one above. */
 export function newRootFolder(context: CommandContext): string {
-  const location = placeByStart(context)
+  const location = newProjectFolder(context)
+  if (location === undefined) throw new PostflightError('root-unlikely', { start: context.cwd })
   return path.basename(location) === SPECS_FOLDER ? path.dirname(location) : location
 }
 
-function placeByStart(context: CommandContext): string {
+/** Undefined in a home folder and `/`: a specs/ there would be the root of every project below. */
+export function newProjectFolder(context: CommandContext): string | undefined {
   const start = startOf(context)
   if (start.explicit) return start.path
   const repository = findCommandRepository(start.path)
   if (repository !== undefined) return repository
-  // A specs/ there would be the root of every project below.
-  if (start.path === path.parse(start.path).root || isSameFolder(start.path, context.findHome())) {
-    throw new PostflightError('root-unlikely', { start: start.path })
-  }
-  return start.path
+  const isAboveProjects = start.path === path.parse(start.path).root || isSameFolder(start.path, context.findHome())
+  return isAboveProjects ? undefined : start.path
 }
 
 function isSameFolder(one: string, other: string): boolean {

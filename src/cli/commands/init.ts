@@ -3,9 +3,15 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { counted, quote } from '../../kernel/text.ts'
-import { type CommandContext, displayPath, findCommandRepository } from '../../project/command-context.ts'
+import {
+  type CommandContext,
+  displayPath,
+  findCommandRepository,
+  findCommandRoot,
+} from '../../project/command-context.ts'
+import { newProjectFolder } from '../../project/new-task-folder.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
-import { dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
+import { cacheWarning, dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
 import { locationOf, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
 import { forbidsHooks, hooksForbidden, removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
 import { backupLine, initQuestion, notPortable, RESTART } from '../../setup/settings-messages.ts'
@@ -98,7 +104,10 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   if (hookState === 'declined') {
     lines.push(`Without the hook, no stop is blocked. To add it: ${command('install')} --scope ${scope}`)
   }
-  if (isWritten && (hookState === 'written' || hookState === 'done')) lines.push(TRY_IT)
+  if (isWritten && (hookState === 'written' || hookState === 'done')) {
+    const isInProject = (findCommandRoot(context) ?? newProjectFolder(context)) !== undefined
+    lines.push(`Try it ${isInProject ? 'now' : "in a project's folder"}: ${TRY_IT}`)
+  }
   return {
     exitCode: 0,
     data: {
@@ -123,7 +132,7 @@ const NO_DONE =
   '· a definition of done: not written, because the project shows no test command; for example, write `done: [{ when: "src/**", check: make test }]` to specs/done.yaml'
 
 const TRY_IT =
-  'Try it now: `claude \'Run "postflight create 1 try", and stop.\'` Its stop is blocked until it has cleared that marker. Afterwards: `rmdir specs/001_try`'
+  '`claude \'Run "postflight create 1 try", and stop.\'` Its stop is blocked until it has cleared that marker. Afterwards: `rmdir specs/001_try`'
 
 function partLine(name: InitPart['name'], state: PartState, file: string): string {
   const words = (name === 'shell-hook' ? REMOVAL_WORDS[state] : undefined) ?? STATE_WORDS[state]
@@ -161,6 +170,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
   const faults = settingsLocations(context, project).flatMap(({ fault }) => fault ?? [])
   const outside = portable ? dependencyOutside(project, findCommandRepository(project) ?? project) : undefined
   const managed = forbidsHooks(context)
+  const cached = cacheWarning(context)
   const others = skip.includes('shell-hook') ? [] : otherShellHooks(context, target)
   return [
     ...others.map((location) => {
@@ -175,6 +185,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
         `Warning: Claude Code ignores all settings in a file that it cannot read. ${errorFault(code, args)}`,
     ),
     ...(outside === undefined ? [] : [outsideWarning(outside)]),
+    ...(cached === undefined || portable || skip.includes('hook') ? [] : [cached]),
   ]
 }
 

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { hookHost } from '../../hosts/hook-hosts.ts'
 import { listed } from '../../kernel/text.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
+import { cacheWarning } from '../../setup/install/our-hooks.ts'
 import {
   carryOut,
   holdsOurRules,
@@ -101,6 +102,8 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     const canBePortable = hookHost(host)?.tellsProject ?? true
     lines.push(canBePortable ? notPortable(target.personalScope) : NEVER_PORTABLE)
   }
+  const cached = added && !target.portable ? cacheWarning(context) : undefined
+  if (cached !== undefined) lines.push(cached)
   return {
     exitCode: 0,
     data: {

@@ -6,13 +6,12 @@ import { describeRules, invalidDoneFile } from '../../done/done-yaml.ts'
 import { doneMarkerFix, doneStatus, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/error-messages.ts'
-import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { UNOWNED_PROBLEM, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
-import { newRootFolder } from '../../project/new-task-folder.ts'
+import { newProjectFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isSessionFolderName, listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
@@ -24,16 +23,10 @@ import { settingsLocations } from '../install/wiring.ts'
 export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
   if (root !== undefined) return good('root', `the root is ${root}`)
   const start = startOf(context).path
-  let location: string
-  try {
-    location = newRootFolder(context)
-  } catch (error) {
-    if (error instanceof PostflightError && error.code === 'root-unlikely') {
-      return good('root', `no ${SPECS_FOLDER}/ at or above ${start}, which is not a project`)
-    }
-    throw error
+  if (newProjectFolder(context) === undefined) {
+    return good('root', `no ${SPECS_FOLDER}/ at or above ${start}, which is not a project`)
   }
-  const specs = path.join(location, SPECS_FOLDER)
+  const specs = path.join(newRootFolder(context), SPECS_FOLDER)
   const kind = kindAt(specs)
   if (kind === undefined) {
     return good('root', `no ${SPECS_FOLDER}/ at or above ${start} yet: \`postflight create\` makes it`)

@@ -9,6 +9,7 @@ import { type CommandContext, findCommandRepository, findCommandRoot, startOf } 
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
 import { type IsOurs as IsOurPlugin, isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
+import { cachedCopy } from '../settings-messages.ts'
 import { leadsOut, type Scope } from '../settings-paths.ts'
 
 const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
@@ -153,6 +154,13 @@ export function hookCommand(
   const location = portable ? `$CLAUDE_PROJECT_DIR/${dependency}/${name}` : path.join(packageFolder, name)
   const file = doubleQuoted(location, portable)
   return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
+}
+
+/** Where npx, bunx, `pnpm dlx` and `yarn dlx` put a package. */
+const IN_CACHE = /[/\\](?:_npx|dlx|bunx-[^/\\]+|dlx-[^/\\]+)[/\\]/
+
+export function cacheWarning({ packageFolder }: Pick<CommandContext, 'packageFolder'>): string | undefined {
+  return IN_CACHE.test(packageFolder) ? cachedCopy(packageFolder) : undefined
 }
 
 /** Never the package's name, which OpenCode would fetch from a registry. */

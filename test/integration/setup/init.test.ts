@@ -279,6 +279,17 @@ describe.concurrent('init', () => {
     expect(declined.join('\n')).not.toMatch(/Restart|Try it/)
   })
 
+  it('in a home folder, from the cache of npx: names another folder for the try, and a copy that stays', async () => {
+    const project = createSourceProject({ git: false, specs: false })
+    rmSync(join(project.home, '.git'), { recursive: true })
+    const packageFolder = copyPackage(join(project.base, '_npx/1/node_modules/postflight-guard'))
+    for (const words of [['init', '--yes'], ['uninstall'], ['install', '--scope', 'local']]) {
+      const { stdout } = await project.cli(words, { cwd: project.home, packageFolder })
+      expect(/^Warning: .*_npx.*npm install --save-dev postflight-guard/m.test(stdout)).toBe(words[0] !== 'uninstall')
+      expect(/^Try it in a project's folder: /m.test(stdout)).toBe(words[0] === 'init')
+    }
+  })
+
   it('the try leaves a folder that the named command removes', async () => {
     const project = createProject()
     await project.cli(['create', '1', 'try'])
