@@ -70,7 +70,8 @@ function append(body: string, container: Node, item: string, layout: Layout): st
   const separator = last === undefined || comma !== undefined ? '' : ','
   const before = layout.indent === '' && last === undefined && at === 0 ? '' : layout.margin
   const ending = tail.includes('\n', at) ? '' : layout.ending
-  return body.slice(0, start) + separator + tail.slice(0, at) + before + item + ending + body.slice(start + at)
+  const added = comma === undefined ? item : `${item},`
+  return body.slice(0, start) + separator + tail.slice(0, at) + before + added + ending + body.slice(start + at)
 }
 
 function outermost(body: string, node: Node): Node {

@@ -22,7 +22,7 @@ describe('adding a value to a list', () => {
     ['goes after the only comment of a list', '{ "a": [ /* b */ ] }', ['a'], '{ "a": [ /* b */ "ours" ] }'],
     ['goes below a comment', '{\n "a": [ /* b */ ]\n}', ['a'], '{\n "a": [ /* b */\n  "ours"\n  ]\n}'],
     ['keeps comments', '{"a": [\n1 /* 1\n*/ // 1\n// 2\n]}', ['a'], '{"a": [\n1, /* 1\n*/ // 1\n    "ours"\n// 2\n]}'],
-    ['uses a trailing comma on another line', '{"a": [\n1\n, // 1\n]}', ['a'], '{"a": [\n1\n,\n    "ours" // 1\n]}'],
+    ['keeps a trailing comma on another line', '{"a": [\n1\n, // 1\n]}', ['a'], '{"a": [\n1\n,\n    "ours", // 1\n]}'],
     ['has inherited names', '{"a": {}}', ['a', '__proto__', 'toString'], '{"a": {"__proto__": {"toString":["ours"]}}}'],
   ])('%s', (_what, before, keys, after) => expect(append(before, keys)).toBe(after))
 

@@ -37,7 +37,7 @@ describe('adding the plugin to a configuration', () => {
     ['an empty list', '{"plugin": []}', `{"plugin": ["${SPEC}"]}`],
     ['tabs and CRLF', '{\r\n\t"a": 1\r\n}\r\n', `{\r\n\t"a": 1,\r\n\t"plugin": [\r\n\t\t"${SPEC}"\r\n\t]\r\n}\r\n`],
     ['a comment', '{\n  "a": 1 // b, {"c"}\n  /* 2 */\n}', `{\n  "a": 1, // b, {"c"}\n  ${OURS}\n  /* 2 */\n}`],
-    ['a trailing comma', '{\n  "model": "a/b",\n}\n', `{\n  "model": "a/b",\n  ${OURS}\n}\n`],
+    ['a trailing comma', '{\n  "model": "a/b",\n}\n', `{\n  "model": "a/b",\n  ${OURS},\n}\n`],
     [
       'others, in lines',
       '{\n "plugin": [\n  "a", // a\n  "b" // b\n ]\n}',
