@@ -46,6 +46,7 @@ export const HOOK_SENTENCES = {
 /** `detail`: a code of the file system, or what is there instead of a file. */
 function writeAdvice(detail: string): string {
   if (detail === 'ENOENT') return 'its folder does not exist'
+  if (detail === FILE_DETAILS.relativeFolder) return 'set it to one, or unset it'
   const isFolderNeeded = detail === 'EEXIST' || detail === 'ENOTDIR'
   const isFileNeeded = detail === 'EISDIR' || Object.values(KIND_NAMES).includes(detail)
   if (!isFolderNeeded && !isFileNeeded) return 'check its permissions and the free space'

@@ -533,7 +533,7 @@ describe.concurrent('uninstall', () => {
     const project = createSourceProject()
     const before = project.snapshot()
     const run = await project.cli(['install', '--scope', 'user', '--host', host], { env: { [name]: 'mine' } })
-    expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('must be an absolute path') })
+    expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('must be an absolute path): set it') })
     expect(project.snapshot()).toEqual(before)
   })
 
