@@ -304,22 +304,24 @@ function newOwnerOf(context: CommandContext, options: CreateOptions): Identity {
   return isForSubagent ? { ...identity, agent: undefined } : identity
 }
 
-/** If a host's shell does not say which agent runs `create`, a marker with an owner can only be renewed unchanged. */
+/** If a host's shell does not say which agent runs `create`, a marker with an owner can only be renewed. */
 function otherAgent(
   { marker, folder }: StoredMarker,
   agent: string | undefined,
   options: CreateOptions,
 ): PostflightError | undefined {
   if (marker.agent === undefined || marker.agent === agent) return undefined
-  if (agent === undefined && renewsAsItIs(marker, options)) return undefined
+  if (agent === undefined && isRenewal(marker, options)) return undefined
   const path = markerDisplayPath(folder)
   return new PostflightError('marker-of-other-agent', { path, agent: marker.agent, operation: marker.operation })
 }
 
-function renewsAsItIs(marker: Marker, { operation, agentType, reason, step, skill }: CreateOptions): boolean {
+/** By its operation, or without any change. */
+function isRenewal(marker: Marker, options: CreateOptions): boolean {
+  const { operation, agentType, reason, skill, step, check, stepCheck } = options
   if (agentType !== marker.agentType) return false
   if (operation !== undefined) return isForOperation(marker, operation)
-  return reason === undefined && skill === undefined && step.length === 0
+  return reason === undefined && skill === undefined && [...step, ...check, ...stepCheck].length === 0
 }
 
 function foreignOwner(

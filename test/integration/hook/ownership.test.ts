@@ -219,6 +219,7 @@ describe.concurrent('a marker of another agent of the session is not replaced', 
     ['an unnamed agent, for agents of a type', ['--operation', 'research', '--agent-type', 'Explore']],
     ['an unnamed agent with another checklist, and no operation', ['--step', 'z']],
     ['an unnamed agent with another reason, and no operation', ['--reason', 'mine']],
+    ['an unnamed agent with a check, and no operation', ['--check', 'true']],
     ['another agent that is known, whatever the operation', ['x', '--operation', 'research', '--agent', 'agent-b']],
   ])('by %s', async (_how, more) => {
     const project = await withMainsPromise()
