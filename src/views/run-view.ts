@@ -180,11 +180,12 @@ export function runLines(
   const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
   const artifact = `${folder.relative}/${currentPhase(state).artifact ?? ''}`
   const warning = paint.yellow('!')
+  const lastAttempt = isApprovalDue(state) ? 'the attempt before' : 'last attempt'
   const notes = [
     why !== undefined && `${warning} ${oneLine(why, 500)}`,
     active &&
       lastFailure !== undefined &&
-      `${warning} ${isFromBefore(state) ? 'a file from before' : 'last attempt'}: ${quote(lastFailure, 500)}`,
+      `${warning} ${isFromBefore(state) ? 'a file from before' : lastAttempt}: ${quote(lastFailure, 500)}`,
     ...givenUpNotes(state, command('retry'), paint),
     active && hostSession !== undefined && `session ${quote(hostSession, 120)} drives it`,
     isApprovalDue(state) &&

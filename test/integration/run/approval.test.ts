@@ -60,6 +60,9 @@ describe('a run that waits for an approval', () => {
     expect(answer.reason).toContain(`now in the file ${project.dir}/${IN_TASK}/artifacts/plan/1-plan.md.`)
     expect(project.read(`${IN_TASK}/artifacts/plan/1-plan.md`)).toBe('first plan')
     expect(project.has(`${IN_TASK}/plan.md`)).toBe(false)
+    project.put('plan.md', 'second plan')
+    await project.stopped()
+    expect((await project.workflow('status', '7')).stdout).toContain('the attempt before: a person rejected it')
   })
 
   it('survives a stop, and may be approved while the run is stopped', async () => {
