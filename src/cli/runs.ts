@@ -22,6 +22,7 @@ import type { Runner, WorkflowState } from '../run/machine/state.ts'
 import type { Machine } from '../run/shared/publish-run.ts'
 import { refuseMoved } from '../run/shared/share-record.ts'
 import type { Truster } from '../run/store/phase-check.ts'
+import type { ChangedRun } from '../run/store/run.ts'
 import { requireState } from '../run/store/state-store.ts'
 import type { Painter } from '../views/print.ts'
 import { notPublished, type RunDocument, runData, runLines } from '../views/run-view.ts'
@@ -55,12 +56,11 @@ export async function changeRun(
   context: CommandContext,
   paint: Painter,
   task: string,
-  change: (folder: TaskFolder) => WorkflowState,
+  change: (folder: TaskFolder) => ChangedRun,
   furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => readonly string[] = () => [],
 ): Promise<CommandResult<RunDocument>> {
   const folder = requireRunFolder(context, task)
-  const before = requireState(folder)
-  const state = change(folder)
+  const { before, state } = change(folder)
   recordEnd(context, folder, before.active, state)
   await publishChange(context, folder)
   const result = runResult(context, paint, folder, state)

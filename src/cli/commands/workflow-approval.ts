@@ -2,8 +2,7 @@ import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import type { WorkflowState } from '../../run/machine/state.ts'
-import { approveRun, rejectRun } from '../../run/store/run.ts'
+import { approveRun, type ChangedRun, rejectRun } from '../../run/store/run.ts'
 import type { Painter } from '../../views/print.ts'
 import type { RunDocument } from '../../views/run-view.ts'
 import { type BareCommand, type Declaration, type Run, TASK } from '../command.ts'
@@ -49,9 +48,9 @@ function decide(
   context: CommandContext,
   paint: Painter,
   task: string,
-  change: (folder: TaskFolder) => WorkflowState,
+  change: (folder: TaskFolder) => ChangedRun,
 ): Promise<CommandResult<RunDocument>> {
-  const changeAsPerson = (folder: TaskFolder): WorkflowState => {
+  const changeAsPerson = (folder: TaskFolder): ChangedRun => {
     // Protects against haste only: an agent can leave its shell.
     if (isAgentShell(context.environment)) throw new PostflightError('approval-agent', { task: taskWord(folder) })
     return change(folder)

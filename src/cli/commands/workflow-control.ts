@@ -3,7 +3,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { abortRun, retryRunStep, skipRunStep, stopRun, stopRunNow } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
 import { type BareCommand, type Declaration, type Run, STEP_NUMBER, TASK } from '../command.ts'
-import { changeRun, publishChange, recordEnd, requireRunFolder, runResult } from '../runs.ts'
+import { changeRun } from '../runs.ts'
 
 /** `workflow stop`, `abort`, `retry` and `skip`. */
 
@@ -22,14 +22,14 @@ export const stopDeclaration = {
       ),
 } satisfies Declaration
 
-export const stop: Run<typeof stopDeclaration, RunDocument> = async (context, [task], { now }, { paint }) => {
-  const folder = requireRunFolder(context, task)
-  const { state, wasOver } = now ? stopRunNow(folder, context.nowMs) : stopRun(folder, context.nowMs)
-  recordEnd(context, folder, !wasOver, state)
-  await publishChange(context, folder)
-  const result = runResult(context, paint, folder, state)
-  return wasOver ? { ...result, lines: [...result.lines, wasOverLine(state)] } : result
-}
+export const stop: Run<typeof stopDeclaration, RunDocument> = (context, [task], { now }, { paint }) =>
+  changeRun(
+    context,
+    paint,
+    task,
+    (folder) => (now ? stopRunNow : stopRun)(folder, context.nowMs),
+    (_folder, state, before) => (before.active ? [] : [wasOverLine(state)]),
+  )
 
 export const abortDeclaration = {
   description: 'end a run immediately and for good',

@@ -45,7 +45,8 @@ export const release: Run<typeof releaseDeclaration, RunDocument> = async (conte
   const { active } = requireState(folder)
   const { releaseRun } = await import('../../run/shared/publish-run.ts')
   const state = await withRemote(context, () => releaseRun(folder, machineOf(context)))
-  recordEnd(context, folder, active, state)
+  // A hook that has completed the run meanwhile has recorded that.
+  recordEnd(context, folder, active && state.outcome === 'moved', state)
   const result = runResult(context, paint, folder, state)
   const share = state.outcome === 'moved' ? shareOf(folder, state.id) : undefined
   return share === undefined ? result : { ...result, lines: [...result.lines, `  ${elsewhere(folder, share.remote)}`] }

@@ -84,29 +84,29 @@ function isWritten(folder: TaskFolder, id: string): boolean {
   }
 }
 
-export interface Stopping {
+export interface ChangedRun {
+  /** Read under the lock of the change, so that a hook's change does not count as ours. */
+  readonly before: WorkflowState
   readonly state: WorkflowState
-  readonly wasOver: boolean
 }
 
-export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
-  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-    if (!state.active) return { state, wasOver: true }
-    const asked = requestStop(state, nowMs)
-    if (isIdle(asked)) return { state: takePassing(folder, asked, state, nowMs), wasOver: false }
+export function stopRun(folder: TaskFolder, nowMs: number): ChangedRun {
+  return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
+    if (!before.active) return { before, state: before }
+    const asked = requestStop(before, nowMs)
+    if (isIdle(asked)) return { before, state: takePassing(folder, asked, before, nowMs) }
     // A working agent's results may be incomplete: its next stop judges them.
-    writeChanged(folder, asked, state)
-    return { state: asked, wasOver: false }
+    writeChanged(folder, asked, before)
+    return { before, state: asked }
   })
 }
 
 /** Stops a run at once. The result of a pending prompt counts when it is resumed. */
-export function stopRunNow(folder: TaskFolder, nowMs: number): Stopping {
-  return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
-    state.active
-      ? { state: finish(folder, haltState(state, 'it was stopped immediately', nowMs), state), wasOver: false }
-      : { state, wasOver: true },
-  )
+export function stopRunNow(folder: TaskFolder, nowMs: number): ChangedRun {
+  return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
+    if (!before.active) return { before, state: before }
+    return { before, state: finish(folder, haltState(before, 'it was stopped immediately', nowMs), before) }
+  })
 }
 
 export interface Resumed {
@@ -165,10 +165,10 @@ function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: str
   throw new PostflightError('phase-unknown', { task: taskWord(folder), phase: id, known: cut(known, 500) })
 }
 
-export function abortRun(folder: TaskFolder, nowMs: number): WorkflowState {
-  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-    refuseMoved(folder, state)
-    return finish(folder, abortState(state, nowMs), state)
+export function abortRun(folder: TaskFolder, nowMs: number): ChangedRun {
+  return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
+    refuseMoved(folder, before)
+    return { before, state: finish(folder, abortState(before, nowMs), before) }
   })
 }
 
@@ -197,7 +197,7 @@ function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowStat
   return ended
 }
 
-export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): WorkflowState {
+export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): ChangedRun {
   return steer(folder, nowMs, (state) => {
     requireApproval(folder, state)
     const { artifact } = observe(folder, state, { nowMs, returned: false, mayPrompt: false })
@@ -209,7 +209,7 @@ export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: 
   })
 }
 
-export function rejectRun(folder: TaskFolder, reason: string, nowMs: number): WorkflowState {
+export function rejectRun(folder: TaskFolder, reason: string, nowMs: number): ChangedRun {
   return steer(folder, nowMs, (state) => {
     requireApproval(folder, state)
     return rejectState(state, reason, nowMs)
@@ -222,11 +222,11 @@ function requireApproval(folder: TaskFolder, state: WorkflowState): void {
 }
 
 /** `step` counts from 1. */
-export function retryRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
+export function retryRunStep(folder: TaskFolder, step: number, nowMs: number): ChangedRun {
   return steer(folder, nowMs, (state) => stepped(folder, state, step, retryStep(state, step - 1, nowMs)))
 }
 
-export function skipRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
+export function skipRunStep(folder: TaskFolder, step: number, nowMs: number): ChangedRun {
   return steer(folder, nowMs, (state) => stepped(folder, state, step, skipStep(state, step - 1, nowMs)))
 }
 
@@ -244,9 +244,10 @@ function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered
   })
 }
 
-function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): WorkflowState {
-  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-    const changed = change(state)
-    return changed.active ? takePassing(folder, changed, state, nowMs) : finish(folder, changed, state)
+function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): ChangedRun {
+  return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
+    const changed = change(before)
+    const state = changed.active ? takePassing(folder, changed, before, nowMs) : finish(folder, changed, before)
+    return { before, state }
   })
 }

@@ -220,6 +220,7 @@ it('a run that a hook completed while its release was sent stays completed', asy
   const { one, remote, ref } = await releasedWith('plan.md', 'built.md')
   expect(one.state()).toMatchObject({ active: false, outcome: 'completed' })
   expect(git(remote, 'cat-file', 'blob', `${ref}:state.json`)).toContain('"outcome":"completed"')
+  expect(one.read('specs/.postflight/journal.jsonl').match(/"detail":"completed"/g)).toHaveLength(1)
 })
 
 it('a folder that was renamed is where its machine continues with the run, under the same id', async () => {
