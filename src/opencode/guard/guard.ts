@@ -120,20 +120,19 @@ export class Guard {
 
   async commandEnded(agent: Agent): Promise<void> {
     if (agent.agent !== MAIN_AGENT) return
-    const occasion = this.#occasionOf(agent, 0, this.rootsFor(agent.root))
-    this.#record(await updateWaits(occasion), occasion)
+    const occasion = this.#occasionOf(agent, 0)
+    this.#record(await updateWaits(occasion, this.#runRoots(agent)), occasion)
+  }
+
+  #runRoots(agent: Agent): readonly string[] {
+    return this.#location.findsRuns ? this.rootsFor(agent.root) : []
   }
 
   #inspect(agent: Agent, occasion: Occasion): Promise<IdleRun> {
-    const roots = this.#location.findsRuns ? this.rootsFor(agent.root) : []
-    return retryWhileLocked(() => this.#runs.inspect(occasion, roots))
+    return retryWhileLocked(() => this.#runs.inspect(occasion, this.#runRoots(agent)))
   }
 
-  #occasionOf(
-    agent: Agent,
-    runningSubagents: number,
-    roots = this.#location.findsMarkers ? this.rootsFor(agent.root) : [],
-  ): Occasion {
+  #occasionOf(agent: Agent, runningSubagents: number): Occasion {
     const prompt = this.#sessions.promptOf(agent.root)
     const nowMs = Date.now()
     return {
@@ -148,7 +147,7 @@ export class Guard {
         ...(agent.type !== undefined && { agentType: agent.type }),
       },
       environment: this.#location.environment,
-      roots,
+      roots: this.#location.findsMarkers ? this.rootsFor(agent.root) : [],
       reader: { foundRoot: findRoots(this.#starts())[0], findForm: this.#location.findForm },
       nowMs,
       startMs: nowMs,
@@ -176,7 +175,7 @@ function reasonOf({ answer }: AnsweredStop): string | undefined {
  * As `PostToolUse` does on other hosts (docs/design.md, "Waiting"): a wait of an interrupted turn must not allow a
  * later stop.
  */
-async function updateWaits(occasion: Occasion): Promise<readonly Recorded[]> {
+async function updateWaits(occasion: Occasion, runRoots: readonly string[]): Promise<readonly Recorded[]> {
   const { payload, roots } = occasion
   const { session, prompt } = payload
   if (session === undefined || prompt === undefined) return []
@@ -185,7 +184,7 @@ async function updateWaits(occasion: Occasion): Promise<readonly Recorded[]> {
     if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
     recorded.push(...((await attempt(() => updateWait(read.folder, occasion, 'stop'))) ?? []))
   }
-  const { runs } = await retryWhileLocked(() => findActiveRuns(roots))
+  const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots))
   for (const { folder, state } of runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
     recorded.push(...((await attempt(() => updateRunWait(folder, occasion, 'stop'))) ?? []))

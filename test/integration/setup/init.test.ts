@@ -279,15 +279,15 @@ describe.concurrent('init', () => {
     expect(declined.join('\n')).not.toMatch(/Restart|Try it/)
   })
 
-  it('in a home folder, names another folder for the try; like install, warns in the cache of npx', async () => {
+  it('in a home folder, from the cache of npx, names another folder for the try and warns, as install does', async () => {
     const project = createSourceProject({ git: false, specs: false })
     rmSync(join(project.home, '.git'), { recursive: true })
     const packageFolder = copyPackage(join(project.base, '_npx/1/node_modules/postflight-guard'))
-    const inHome = (...words: string[]) => project.cli(words, { cwd: project.home, packageFolder })
-    const warning = /^Warning: .*_npx.*npm install --save-dev postflight-guard/m
-    expect((await inHome('init', '--yes')).stdout).toMatch(/^Try it in a project's folder: /m)
-    expect((await inHome('install', '--host', 'codex')).stdout).toMatch(warning)
-    expect((await inHome('init', '--skip', 'done', '--dry-run')).stdout).toMatch(warning)
+    for (const words of ['init --yes', 'install --host codex']) {
+      const { stdout } = await project.cli(words.split(' '), { cwd: project.home, packageFolder })
+      expect(stdout).toMatch(/^Warning: .*_npx.*npm install --save-dev postflight-guard/m)
+      expect(stdout).toMatch(/^(Try it in a project's folder: |Installed )/m)
+    }
   })
 
   it('the try leaves a folder that the named command removes', async () => {

@@ -33,10 +33,12 @@ function hostWith(parents: Record<string, string>, messages: object[] = []) {
   return { client: client as unknown as PluginInput['client'], calls }
 }
 
-async function load(project: Project, client: PluginInput['client']): Promise<Hooks> {
-  const { default: plugin } = (await import(PLUGIN)) as { default: { server(input: PluginInput): Promise<Hooks> } }
-  return plugin.server({ client, directory: project.dir })
+async function load(project: Project, client: PluginInput['client'], options?: object): Promise<Hooks> {
+  const { default: plugin } = await import(PLUGIN)
+  return plugin.server({ client, directory: project.dir }, options)
 }
+
+const MESSAGE = { id: 'msg_0', role: 'user', sessionID: 'ses_main' } as UserMessage
 
 describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%s', (name) => {
   it('blocks a main conversation three times, then allows the stop, and sends no prompt on idle', async () => {
@@ -125,8 +127,7 @@ it('a stop that ends a run is judged by the definition of done', async ({ onTest
   vi.stubEnv('HOME', project.home)
   onTestFinished(() => void vi.unstubAllEnvs())
   const hooks = await load(project, hostWith({}).client)
-  const message = { id: 'msg_0', role: 'user', sessionID: 'ses_main' } as UserMessage
-  await hooks['chat.message']?.({ sessionID: 'ses_main' }, { message, parts: [] })
+  await hooks['chat.message']?.({ sessionID: 'ses_main' }, { message: MESSAGE, parts: [] })
   const env = { POSTFLIGHT_HOST_SESSION: 'ses_main', POSTFLIGHT_AGENT: 'main' }
   await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'four-phases'], { env })
   await edit(project, 'src/a.ts')
@@ -141,4 +142,14 @@ it('with POSTFLIGHT_DISABLE=1 the plugin has no hooks', async ({ onTestFinished 
   vi.stubEnv('POSTFLIGHT_DISABLE', '1')
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(await load(createSourceProject(), hostWith({}).client)).toEqual({})
+})
+
+it.each([true, false])('updates the wait of a marker after a command, unless `guard` is false: %j', async (guard) => {
+  const wait = { for: 'an answer', prompt_id: 'earlier', count: 1 }
+  const project = withMarker({ cc_session_id: 'ses_main', agent_id: 'main', wait })
+  const hooks = await load(project, hostWith({}).client, { guard })
+  await hooks['chat.message']?.({ sessionID: 'ses_main' }, { message: MESSAGE, parts: [] })
+  const call = { tool: 'bash', sessionID: 'ses_main', callID: '1', args: { command: 'postflight inspect' } }
+  await hooks['tool.execute.after']?.(call, { output: '' })
+  expect(project.read('specs/259_x/.postflight-pending').includes('earlier')).toBe(!guard)
 })
