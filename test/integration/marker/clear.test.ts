@@ -152,15 +152,12 @@ describe.concurrent('clear', () => {
     },
   )
 
-  it.each(['259_x/', './specs/259_x', 'specs/259_x/'])(
-    'means the folder by its path as the shell completes it: %s',
-    async (task) => {
-      const project = createSourceProject()
-      mkdirSync(project.at('specs/259_x'))
-      expect(await project.cli(['create', task])).toMatchObject({ status: 0, stderr: '' })
-      expect(await project.cli(['clear', task])).toMatchObject({ stdout: 'cleared specs/259_x: .postflight-pending\n' })
-    },
-  )
+  it.each(['259_x/', './specs/259_x', 'specs/259_x/'])('takes a path as the shell completes it: %s', async (task) => {
+    const project = createSourceProject()
+    mkdirSync(project.at('specs/259_x'))
+    expect(await project.cli(['create', task])).toMatchObject({ status: 0, stderr: '' })
+    expect(await project.cli(['clear', task])).toMatchObject({ stdout: 'cleared specs/259_x: .postflight-pending\n' })
+  })
 
   it('of two folders with the same name, clears the one with a marker; refuses if both have one', async () => {
     const project = createSourceProject()
@@ -174,16 +171,13 @@ describe.concurrent('clear', () => {
     expect(run.stderr).toContain('specs/012_x, specs/archive/012_x')
   })
 
-  it.each([[['259', '--all']], [['--all', '--orphaned']], [['--', '../259_x']]])(
-    'is a usage error with %j',
-    async (words) => {
-      const project = await usedTask()
-      const before = project.snapshot()
-      const run = await project.cli(['clear', ...words])
-      expect(run.status).toBe(64)
-      expect(project.snapshot()).toEqual(before)
-    },
-  )
+  it.each(['259 --all', '--all --orphaned', '-- ../259_x'])('is a usage error with %s', async (words) => {
+    const project = await usedTask()
+    const before = project.snapshot()
+    const run = await project.cli(['clear', ...words.split(' ')])
+    expect(run.status).toBe(64)
+    expect(project.snapshot()).toEqual(before)
+  })
 })
 
 describe.concurrent('an abandoned marker that is a folder', () => {

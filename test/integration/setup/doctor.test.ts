@@ -93,13 +93,15 @@ describe.concurrent('doctor', () => {
     expect((await project.cli(['create', '7', 'x'])).stderr).toContain(what)
   })
 
-  it('does not suggest create if create refuses to make specs/', async () => {
+  it('like init, does not suggest create if create refuses to make specs/', async () => {
     const project = createSourceProject({ git: false, specs: false })
     rmSync(join(project.home, '.git'), { recursive: true })
     const { all } = await findingsOf((words) => project.cli(words, { cwd: project.home }))
     const root = all.find(({ check }) => check === 'root')
     expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is not a project') })
     expect(root?.what).not.toContain('create')
+    const tried = await project.cli(['init', '--yes'], { cwd: project.home })
+    expect(tried.stdout).toContain("Try it in a project's folder: ")
     symlinkSync(project.home, join(project.base, 'link'))
     const env = { HOME: join(project.base, 'link') }
     const { stderr } = await project.cli(['create', '7', 'x'], { cwd: project.home, env })
