@@ -1,6 +1,7 @@
 import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
+import { readSmallFile } from '../../disk/read.ts'
 import { DONE_STANDING, repairDoneFile, ruleName } from '../../done/done-rules.ts'
 import { describeRules, invalidDoneFile } from '../../done/done-yaml.ts'
 import { doneMarkerFix, doneStatus, readTrusted } from '../../done/trust-store.ts'
@@ -16,7 +17,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isSessionFolderName, listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
 import { runFileOf } from '../../run/store/run-file.ts'
-import { LOCAL_FILES } from '../ignored-files.ts'
+import { addIgnored, IGNORED, LOCAL_FILES } from '../ignored-files.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { settingsLocations } from '../install/wiring.ts'
 
@@ -57,6 +58,9 @@ const ONLY_LINES = '--yes --skip hook --skip shell-hook --skip permissions --ski
 
 const MAX_NAMED = 20
 
+/** In bytes. */
+const GITIGNORE_LIMIT = 1_048_576
+
 /** Without specs/ and without git, there is nothing to find. */
 export function checkGit(context: CommandContext, root: string, isWired: boolean): DoctorFinding[] {
   const { cwd, rootOption } = context
@@ -74,7 +78,10 @@ export function checkGit(context: CommandContext, root: string, isWired: boolean
   const git = root === cwd ? 'git' : `git -C ${shellWord(root)}`
   const findings: DoctorFinding[] = []
   if (missing !== undefined) {
-    findings.push(bad('git', `git does not ignore the files of postflight-guard, such as ${missing}`, addLines))
+    const read = readSmallFile(path.join(root, '.gitignore'), GITIGNORE_LIMIT)
+    const isThere = read.kind === 'text' && addIgnored(read.text, [...IGNORED, ...local]) === read.text
+    const fix = isThere ? `remove the line that \`${git} check-ignore --no-index -v ${missing}\` names` : addLines
+    findings.push(bad('git', `git does not ignore the files of postflight-guard, such as ${missing}`, fix))
   }
   if (tracked.length > 0) {
     const more = tracked.length > 3 ? ` and ${tracked.length - 3} more` : ''

@@ -226,6 +226,9 @@ describe.concurrent('doctor finds', () => {
       env: { ...claudeHookEnv(wired.project, SESSION), ...env },
     })
     expect(answer.decision).toBe('block')
+    wired.project.write('.gitignore', `${wired.project.read('.gitignore')}!specs/**\n`)
+    const fix = expect.stringContaining('check-ignore --no-index')
+    expect((await findingsOf(wired.cli)).wrong).toContainEqual(expect.objectContaining({ check: 'git', fix }))
   })
 
   it.each<Row>([...WIRING, ...PROJECT, ...REPOSITORY])(
