@@ -6,10 +6,12 @@ export interface Identity {
   readonly agent: string | undefined
 }
 
-export function callerOf(
-  context: CommandContext,
-  options: { readonly hostSession?: string; readonly agent?: string },
-): Identity {
+interface Named {
+  readonly hostSession?: string
+  readonly agent?: string
+}
+
+export function callerOf(context: CommandContext, options: Named): Identity {
   const fromShell = shellIdentity(context.environment)
   // The environment's agent belongs to its own session.
   const sameSession = options.hostSession === undefined || options.hostSession === fromShell?.session
@@ -17,4 +19,9 @@ export function callerOf(
     session: options.hostSession ?? fromShell?.session,
     agent: options.agent ?? (sameSession ? fromShell?.agent : undefined),
   }
+}
+
+/** The hook may correct such an owner (docs/design.md, "Ownership"). */
+export function isFromEnvironment({ hostSession, agent }: Named): boolean {
+  return hostSession === undefined && agent === undefined
 }

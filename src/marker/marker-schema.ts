@@ -43,7 +43,7 @@ export const MARKER_SCHEMA = z.looseObject({
   created: optionally(z.iso.datetime({ offset: true }), 'When the marker was made.'),
   stop_hook_active: flag('True: the next stop is allowed, and the marker is removed.'),
   cc_session_id: text("The host's id for the conversation. Without it, the marker is unowned."),
-  owner_from: text('"environment" if session and agent come from the environment of `postflight create`.'),
+  owner_from: text('"environment" if session and agent come from the environment of `postflight create` or `adopt`.'),
   agent_id: text('The owner: "main", or the id of a sub-agent. Without it, the owner is not known yet.'),
   agent_type: text('Only sub-agents of this type are blocked.'),
   steps: optionally(z.array(z.union([z.string(), step])), 'The checklist.'),

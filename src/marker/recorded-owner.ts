@@ -24,6 +24,7 @@ const READING_PART = /^\s*(?:awk|cat|echo|find|gh|git|grep|head|less|ls|more|pri
 /** An option of a shell is not another shell: its options would be read again from each one. */
 const RUNS_SCRIPT = /(?:^|[;&|(]\s*|(?<!-)\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*)["']?[^\s;&|("']*\.sh\b/
 const WAITING_COMMAND = /\bwait\b/
+const ADOPTING_COMMAND = /\badopt\b/
 
 export function printedIds(output: string | undefined): ReadonlySet<string> {
   return idsIn(output, OWNER_LINE)
@@ -58,8 +59,10 @@ function mayMake({ command = '' }: Payload): boolean {
 
 /** If the host gives no duration, a recent marker counts. */
 function isMadeAt(marker: Marker, times: FileTimes, use: Moment): boolean {
-  if (use.payload.durationMs !== undefined) return !wroteBefore(madeAtMs(marker, times), use, PRINTED_TOLERANCE_MS)
-  return mayMake(use.payload) && madeAtMs(marker, times) >= use.startMs - ONE_CALL_MS
+  // An adoption keeps `created`.
+  const atMs = ADOPTING_COMMAND.test(use.payload.command ?? '') ? times.changedMs : madeAtMs(marker, times)
+  if (use.payload.durationMs !== undefined) return !wroteBefore(atMs, use, PRINTED_TOLERANCE_MS)
+  return mayMake(use.payload) && atMs >= use.startMs - ONE_CALL_MS
 }
 
 /** Two such markers may be two agents', so callers take only one. */

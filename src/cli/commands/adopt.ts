@@ -7,14 +7,14 @@ import { toIsoSeconds } from '../../kernel/time.ts'
 import { checkList, keptUnchecked } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import type { Marker } from '../../marker/marker.ts'
-import { commandsOf, isOwnChecks, mayHaveChecks, withFields } from '../../marker/marker.ts'
+import { commandsOf, isOwnChecks, mayHaveChecks, OWNER_FROM_ENVIRONMENT, withFields } from '../../marker/marker.ts'
 import { reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
 import { displayPath, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
-import { callerOf } from '../caller.ts'
+import { callerOf, isFromEnvironment } from '../caller.ts'
 import { type BareCommand, type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
 import { checkIds } from '../option-values.ts'
 
@@ -52,7 +52,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
     cc_session_id: session,
     agent_id: agent,
     agent_type: undefined,
-    owner_from: undefined,
+    owner_from: isFromEnvironment(options) ? OWNER_FROM_ENVIRONMENT : undefined,
     stop_hook_active: false,
     wait: undefined,
   }

@@ -34,7 +34,7 @@ import { isMarkerId, type TaskFolder, taskNumberOf } from '../../project/task-fo
 import { unwiredNote } from '../../setup/install/unwired.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import * as field from '../../views/documents.ts'
-import { callerOf, type Identity } from '../caller.ts'
+import { callerOf, type Identity, isFromEnvironment } from '../caller.ts'
 import {
   type BareCommand,
   collect,
@@ -226,7 +226,6 @@ function fieldsFor(
   const id = isMarkerId(renewed?.id) ? renewed.id : newMarkerId()
   const agent = identity.agent ?? renewed?.agent
   const { session } = identity
-  const isFromEnvironment = session !== undefined && options.hostSession === undefined && options.agent === undefined
   const fresh = newMarkerFields({
     id,
     sessionId:
@@ -237,7 +236,7 @@ function fieldsFor(
     reason: options.reason ?? renewed?.reason ?? DEFAULT_REASON,
     createdMs: context.nowMs,
     hostSession: session,
-    ownerFrom: isFromEnvironment ? OWNER_FROM_ENVIRONMENT : undefined,
+    ownerFrom: session !== undefined && isFromEnvironment(options) ? OWNER_FROM_ENVIRONMENT : undefined,
     agent,
     agentType: options.agentType ?? renewed?.agentType,
     // Without new steps the list stays as it is in the file, unknown keys included.

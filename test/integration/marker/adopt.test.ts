@@ -25,7 +25,8 @@ describe.concurrent('adopt', () => {
     const run = await project.cli(['adopt', '259'], { env: ENV })
     expect(run.stdout).toBe(`adopted ${MARKER}  ${OTHERS.id}\n`)
     const { agent_id: _agent, ...kept } = OTHERS
-    expect(markerOf(project)).toEqual({ ...kept, cc_session_id: SESSION, stop_hook_active: false })
+    const owner = { cc_session_id: SESSION, owner_from: 'environment' }
+    expect(markerOf(project)).toEqual({ ...kept, ...owner, stop_hook_active: false })
     expect((await project.hook(subagentStop({ session_id: OTHER_SESSION, agent_id: 'agent-z' }))).stdout).toBe('{}\n')
     expect((await project.hook(stop())).answer.decision).toBe('block')
     expect(project.journal()).toMatchObject([
@@ -34,9 +35,10 @@ describe.concurrent('adopt', () => {
     ])
   })
 
-  it('gives the marker to the agent that ran it, once the host names that agent', async () => {
+  it.each([SESSION, 'outer'])('gives the marker to the agent that ran it in a shell of session %s', async (shell) => {
     const project = withMarker(OTHERS)
-    await project.hook(shellRan('postflight adopt 259', (await project.cli(['adopt', '259'], { env: ENV })).stdout))
+    const adopted = await project.cli(['adopt', '259'], { env: { CLAUDE_CODE_SESSION_ID: shell } })
+    await project.hook(shellRan('postflight adopt 259', adopted.stdout))
     expect(markerOf(project)).toMatchObject({ cc_session_id: SESSION, agent_id: 'main' })
   })
 

@@ -70,6 +70,8 @@ describe('the line of a marker', () => {
     ['of an outer host, by any command that made it', INHERITED, use('make all')],
     ['of an outer host, untimed', INHERITED, use('postflight create 7', UNTIMED)],
     ['of an outer host, untimed, ten minutes old', undated, untimed, aged(600_000)],
+    ['of an outer host, adopted', { ...INHERITED, ...createdBefore(602_000) }, use('postflight adopt 7')],
+    ['of an outer host, adopted, untimed', { ...INHERITED, ...createdBefore(602_000) }, use('x adopt 7', UNTIMED)],
   ])('gives a marker to the agent that printed it: one %s', (_what, fields, one, times) => {
     expect(owns(fields, one, times)).toBe(true)
   })
