@@ -121,7 +121,8 @@ describe.concurrent('the agent’s shell, through the file that Claude Code runs
     const env = { FACTORY_PROJECT_DIR: project.dir, CLAUDE_PLUGIN_ROOT: '/PLUGIN_ROOT_NOT_EXPANDED_ERROR' }
     const file = await shares(project, LAUNCHER, { ...env, session_id: SESSION })
     const lines = readFileSync(file, 'utf8').split('\n')
-    expect(lines).toEqual([`export POSTFLIGHT_DROID_SESSION=${SESSION}`, expect.stringMatching(/bin'$/), ''])
+    const path = `export PATH='${project.env.PATH}:${join(LAUNCHER, '../../bin')}'`
+    expect(lines).toEqual([`export POSTFLIGHT_DROID_SESSION=${SESSION}`, path, ''])
     expect(await shares(createSourceProject(), LAUNCHER, { ...env, CLAUDE_ENV_FILE: '', session_id: SESSION })).toBe('')
   })
 
