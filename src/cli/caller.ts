@@ -4,6 +4,7 @@ import type { CommandContext } from '../project/command-context.ts'
 export interface Identity {
   readonly session: string | undefined
   readonly agent: string | undefined
+  readonly isSubagent?: boolean
 }
 
 interface Named {
@@ -18,6 +19,7 @@ export function callerOf(context: CommandContext, options: Named): Identity {
   return {
     session: options.hostSession ?? fromShell?.session,
     agent: options.agent ?? (sameSession ? fromShell?.agent : undefined),
+    isSubagent: sameSession && fromShell?.isSubagent === true,
   }
 }
 

@@ -11,7 +11,9 @@ export const droid: HostDifference = {
   // The launcher sets it. A sub-agent is a session of its own.
   shellIdentity(environment) {
     const session = variable(environment, 'POSTFLIGHT_DROID_SESSION')
-    return session === undefined ? undefined : { session, agent: MAIN_AGENT }
+    if (session === undefined) return undefined
+    const isSubagent = environment.POSTFLIGHT_DROID_SUBAGENT === session
+    return { session, agent: MAIN_AGENT, ...(isSubagent && { isSubagent }) }
   },
   startsSubagent: (payload, environment) => payload.caller !== undefined && isHook(payload, environment),
   // A sub-agent stops with `Stop`; the SubagentStop after it is only a notification.

@@ -7,6 +7,8 @@ export interface ShellIdentity {
   readonly tellsDuration?: true
   /** Whether the shell's own stdout is a pipe. */
   readonly isPiped?: true
+  /** If a sub-agent is the main agent of a session of its own. */
+  readonly isSubagent?: true
 }
 
 export interface Exemption {

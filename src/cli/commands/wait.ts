@@ -112,10 +112,13 @@ function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity): An
   return { id: marker.id ?? null, path: path.join(folder.path, MARKER_FILE), count, left: plan.left }
 }
 
-function whyRefused(marker: Marker, { session, agent }: Identity): ErrorArguments['wait-refused']['why'] | undefined {
+function whyRefused(
+  marker: Marker,
+  { session, agent, isSubagent }: Identity,
+): ErrorArguments['wait-refused']['why'] | undefined {
   if (isUnowned(marker)) return 'unowned'
   if (marker.hostSession !== session) return 'other-session'
-  if (agent !== undefined && agent !== MAIN_AGENT) return 'by-sub-agent'
+  if (isSubagent || (agent !== undefined && agent !== MAIN_AGENT)) return 'by-sub-agent'
   const isSubAgents = marker.agentType !== undefined || (marker.agent !== undefined && marker.agent !== MAIN_AGENT)
   if (isSubAgents) return 'sub-agent'
   return waitsLeft(marker.wait, marker.waits ?? 0) === 'no' ? 'limit' : undefined

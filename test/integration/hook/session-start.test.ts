@@ -119,10 +119,11 @@ describe.concurrent('the agent’s shell, through the file that Claude Code runs
   it('of droid has its session too, so that `wait` and `adopt` know it; droid names a plugin that does not exist', async () => {
     const project = createSourceProject()
     const env = { FACTORY_PROJECT_DIR: project.dir, CLAUDE_PLUGIN_ROOT: '/PLUGIN_ROOT_NOT_EXPANDED_ERROR' }
-    const file = await shares(project, LAUNCHER, { ...env, session_id: SESSION })
+    const file = await shares(project, LAUNCHER, { ...env, session_id: SESSION, calling_session_id: 'main' })
     const lines = readFileSync(file, 'utf8').split('\n')
     const path = `export PATH='${project.env.PATH}:${join(LAUNCHER, '../../bin')}'`
-    expect(lines).toEqual([`export POSTFLIGHT_DROID_SESSION=${SESSION}`, path, ''])
+    const names = ['SESSION', 'SUBAGENT'].map((name) => `export POSTFLIGHT_DROID_${name}=${SESSION}`)
+    expect(lines).toEqual([...names, path, ''])
     expect(await shares(createSourceProject(), LAUNCHER, { ...env, CLAUDE_ENV_FILE: '', session_id: SESSION })).toBe('')
   })
 

@@ -230,6 +230,7 @@ describe.concurrent('wait is refused', () => {
     ['for the marker of a sub-agent', { ...MAINS, agent_id: 'agent-a' }, 'is for a sub-agent'],
     ['for a marker of any agent of a type', { ...MAINS, agent_id: undefined, agent_type: 'w' }, 'is for a sub-agent'],
     ['to a sub-agent', MAINS, 'cannot wait here: a sub-agent', { CODEX_SESSION_ID: SESSION, CODEX_THREAD_ID: 'a' }],
+    ["to droid's", MAINS, 'here: a sub', { POSTFLIGHT_DROID_SESSION: SESSION, POSTFLIGHT_DROID_SUBAGENT: SESSION }],
   ])('%s', async (_what, fields, why, env = ENV) => {
     const project = withMarker(fields)
     const before = project.read(MARKER)
