@@ -28,6 +28,8 @@ describe("the session and the agent that the shell's environment names", () => {
   const ours = { POSTFLIGHT_HOST_SESSION: 's1' }
   const codex = { CODEX_SESSION_ID: 's1' }
   const qwen = { QWEN_CODE_SESSION_ID: 's1' }
+  const droid = { POSTFLIGHT_DROID_SESSION: 's1' }
+  const main = { session: 's1', agent: 'main' }
   const claude = { CLAUDE_CODE_SESSION_ID: 's1' }
   const otherAgents = { CODEX_THREAD_ID: 't1', QWEN_CODE_AGENT_ID: 'a1', POSTFLIGHT_AGENT: 'a2' }
 
@@ -50,7 +52,9 @@ describe("the session and the agent that the shell's environment names", () => {
     ['Qwen Code with an empty agent is main', { ...qwen, QWEN_CODE_AGENT_ID: '' }, { session: 's1', agent: 'main' }],
     ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1', isPiped: true }],
     ['droid, which names neither', DROID, undefined],
-    ['droid, where the launcher named it', { POSTFLIGHT_DROID_SESSION: 's1' }, { session: 's1', agent: 'main' }],
+    ['droid, where the launcher named it', droid, main],
+    ['a sub-agent of droid', { ...droid, POSTFLIGHT_DROID_SUBAGENT: 's1' }, { ...main, isSubagent: true }],
+    ['a droid that a sub-agent of droid started', { ...droid, POSTFLIGHT_DROID_SUBAGENT: 's0' }, main],
     ['empty variables, which count as unset', Object.fromEntries(IN_ORDER.map((name) => [name, ''])), undefined],
   ])('%s', (_, environment, expected) => expect(shellIdentity(environment)).toStrictEqual(expected))
 

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { COMMAND_SENTENCES } from '../../../src/kernel/command-errors.ts'
-import { addSentences, asPostflightError, errorFault } from '../../../src/kernel/error-messages.ts'
+import { addSentences, asPostflightError, errorFault, FILE_DETAILS } from '../../../src/kernel/error-messages.ts'
 import { type ErrorArguments, type ErrorCode, PostflightError } from '../../../src/kernel/errors.ts'
 import { entry } from '../sentences.ts'
 
 addSentences(COMMAND_SENTENCES)
 
 /** The same arguments with each of these values of one more. */
+const CODES = ['EEXIST', 'ENOTDIR', 'EISDIR', 'EACCES', 'ENOENT']
+
 const each = <Name extends string, const Value, Base extends object>(
   name: Name,
   values: readonly Value[],
@@ -164,7 +166,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'scope-not-of-host': [{ host: 'Codex CLI', scope: 'local' }],
     'not-a-folder': each('kind', ['file', 'link'], { path: '/p' }),
     'home-unknown': [{}],
-    'cannot-write': each('detail', ['EEXIST', 'ENOTDIR', 'EISDIR', 'a link', 'EACCES', 'ENOENT'], { path: '/p' }),
+    'cannot-write': each('detail', [...CODES, 'a link', FILE_DETAILS.relativeFolder], { path: '/p' }),
     'init-unfinished': [
       { written: '.claude/settings.json, .gitignore', fault: 'cannot write /p (EACCES): check its permissions.' },
     ],

@@ -12,6 +12,7 @@ import {
   taskNumberOf,
   taskWord,
   usualSeparator,
+  withoutCompletion,
 } from '../../../src/project/task-folder.ts'
 import { thrownBy } from '../builders.ts'
 
@@ -48,6 +49,12 @@ describe('the forms of <task>', () => {
       expect(parseTaskReference(name)).toEqual({ kind: 'name', name })
     },
   )
+
+  const COMPLETED = { 'specs/': '.', 'specs/7_x/': 'specs/7_x', './7_x/': '7_x', './../': '../' }
+  const OTHERS = ['7', 'specs', 'archive/7_x', 'a./b', './', './/etc']
+  it.each([...Object.entries(COMPLETED), ...OTHERS.map((one) => [one, one])])('%s means %s', (typed, task) => {
+    expect(withoutCompletion(String(typed))).toBe(task)
+  })
 
   it('. is specs/ itself', () => {
     expect(parseTaskReference('.')).toEqual({ kind: 'specs' })

@@ -86,6 +86,7 @@ describe('our permission rules', () => {
     const [first = '', second = ''] = RULES.allow
     const text = JSON.stringify({ permissions: { allow: [first, second, 'Bash(ls)'], deny: ['Bash(rm *)'] } })
     expect(removeRules(text, PATH, [])).toBe(text)
+    expect(removeRules('{"permissions": "of another host"}', PATH, [])).toBe('{"permissions": "of another host"}')
     const left = { allow: [first, 'Bash(ls)'], deny: ['Bash(rm *)'] }
     expect(JSON.parse(removeRules(text, PATH, [second, 'Bash(ls)', 'Bash(rm *)']))).toEqual({ permissions: left })
   })

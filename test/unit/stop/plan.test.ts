@@ -90,7 +90,7 @@ const PAYLOAD = subagentStop()
 const ABOUT = { markerId: 'pf_abcdefghijkl', task: '259_prove_completeness', hostSession: 's1', agent: 'a1' }
 
 describe('the outcome that a rule leads to', () => {
-  const stored = seen({ cc_session_id: 's1' }) as StoredMarker
+  const stored = seen({ cc_session_id: 's1', ...waitAt() }) as StoredMarker
   const planned = (rule: Rule) => ({ kind: 'judged', stored, rule, spent: 1, endsWait: false }) as const
   const outcomesOf = (...markers: PlannedMarker[]): StopOutcome[] => markers.map(predictOutcome)
 
@@ -101,7 +101,9 @@ describe('the outcome that a rule leads to', () => {
   it.each(Object.keys(RULES).filter((rule) => rule !== 'block') as Rule[])('%s ends the marker or lets go', (rule) => {
     const ends = rule === 'capped' || rule === 'bypassed' || rule === 'expired'
     expect(outcomesOf(planned(rule))).toEqual([
-      ends ? { kind: rule, stored } : { kind: 'let-go', folder: stored.folder },
+      ends
+        ? { kind: rule, stored }
+        : { kind: 'let-go', folder: stored.folder, waitsFor: rule === 'waiting' ? 'go-ahead' : undefined },
     ])
   })
 
