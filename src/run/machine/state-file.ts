@@ -62,14 +62,14 @@ export function parseState(text: string): WorkflowState | StateProblem {
 const MAX_LEVELS = 1_000
 
 function isTooDeep(text: string): boolean {
-  let level = 0
-  let isInText = false
   // A loop over all characters would take longer than to parse them.
-  for (const [mark] of text.matchAll(/\\.|["[\]{}]/gs)) {
-    if (mark === '"') isInText = !isInText
-    else if (isInText) continue
-    else if (mark === '[' || mark === '{') level += 1
-    else if (mark === ']' || mark === '}') level -= 1
+  const brackets = text
+    .replaceAll('\\\\', '')
+    .replaceAll('\\"', '')
+    .replace(/"[^"]*"|[^"[\]{}]+/g, '')
+  let level = 0
+  for (const bracket of brackets) {
+    level += bracket === '[' || bracket === '{' ? 1 : -1
     if (level > MAX_LEVELS) return true
   }
   return false
