@@ -117,7 +117,7 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
   makeSessionFolder(folder)
   touchFolder(folder)
   const recorded = act(judged)
-  // Each is told once, so not before the last lock: a caller that may not wait for it tries again.
+  // Each is shown once, so not before the last lock: a caller that may not wait for it tries again.
   const notices = states
     .filter((state) => !isSearched(state) && isToldFirst(folder, `search ${state.key}`))
     .map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))

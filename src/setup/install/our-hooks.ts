@@ -157,7 +157,7 @@ export function hookCommand(
 }
 
 /** Where npx, bunx, `pnpm dlx` and `yarn dlx` put a package. */
-const IN_CACHE = /[/\\](?:_npx|dlx|bunx-[^/\\]+|dlx-[^/\\]+)[/\\]/
+const IN_CACHE = /[/\\](?:_npx|pnpm[/\\]dlx|bunx-[^/\\]+|dlx-[^/\\]+)[/\\]/
 
 export function cacheWarning({ packageFolder }: Pick<CommandContext, 'packageFolder'>): string | undefined {
   return IN_CACHE.test(packageFolder) ? cachedCopy(packageFolder) : undefined
