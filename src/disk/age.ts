@@ -19,14 +19,17 @@ export function sleepSync(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** Ends early, without an error, if `signal` aborts. */
+/** Ends early, without an error, if `signal` aborts, and at once if it has. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => {
+    const end = (): void => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
       resolve()
-    })
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
   })
 }
 

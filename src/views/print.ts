@@ -1,3 +1,4 @@
+import { sleep } from '../disk/age.ts'
 import { messageOf } from '../kernel/error-messages.ts'
 import { EXIT_CODES, type PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
@@ -128,8 +129,8 @@ export function processScreen(output: Output, isJson: boolean) {
   return {
     print: (text: string): boolean => output.write(isJson ? text : wrapped(text, output)) !== false,
     async pause(ms: number): Promise<boolean> {
-      const { setTimeout } = await import('node:timers/promises')
-      return setTimeout(ms, true, { signal: stopped.signal }).catch(() => false)
+      await sleep(ms, stopped.signal)
+      return !stopped.signal.aborted
     },
   }
 }

@@ -178,7 +178,7 @@ interface Bell {
 /** Resolves to true if it rings in time. */
 async function rings(bell: Bell, patienceMs: number): Promise<boolean> {
   const { signal } = bell.ring
-  if (!signal.aborted) await sleep(patienceMs, signal)
+  await sleep(patienceMs, signal)
   bell.ring = new AbortController()
   return signal.aborted
 }

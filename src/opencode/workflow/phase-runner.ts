@@ -90,7 +90,7 @@ export class PhaseRunner {
       return await this.#prompt(work, state)
     } catch (error) {
       if (!isGone(error)) throw error
-      if (!signal.aborted) await sleep(DELETION_MS, signal)
+      await sleep(DELETION_MS, signal)
       if (signal.aborted) return endOf(signal)
       return `the session of phase "${quote(state.phase, 80)}" was deleted in OpenCode`
     }
