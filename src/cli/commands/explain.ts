@@ -254,8 +254,9 @@ async function findRuns(roots: readonly string[], { session }: Payload) {
   // The code of runs takes 5 ms to load.
   const { runStatus } = await import('../../run/store/active-runs.ts')
   return files.flatMap(({ folder, id }) => {
-    const run = folder && runStatus(folder)
-    if (folder === undefined || run === undefined || run.status === 'over') return []
+    if (folder === undefined) return []
+    const run = runStatus(folder)
+    if (run === undefined || run.status === 'over') return []
     if (id !== undefined && run.state !== undefined && run.state.id !== id) return []
     const isMine = session !== undefined && run.state?.hostSession === session
     return [{ path: inLine(folder.relative), status: run.status, note: run.note, isMine }]

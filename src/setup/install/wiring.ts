@@ -26,7 +26,7 @@ export interface SettingsLocation {
   readonly scope: Scope
   readonly file: string
   readonly isClaudes: boolean
-  /** Empty if there is no such file, or if it has a fault. */
+  /** Empty if the file is missing or has a fault. */
   readonly text: string
   readonly commands: readonly WiredCommand[]
   readonly fault: PostflightError | undefined

@@ -25,8 +25,6 @@ const MAX_OTHERS = 50
 /** Of a folder. A name that is cut would be that of another task. */
 const MAX_NAME = 255
 
-const MOVED: MarkerStatus = 'moved'
-
 export function composeReport({ root, nowMs, journal, markers, runs }: ReportSource) {
   const timed = journal
     .flatMap((line): TimedLine[] => {
@@ -49,7 +47,9 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
         markers.filter((marker) => marker.task === task),
         nowMs,
         ofNone,
-      ).map((story) => (story.status === 'removed' && isElsewhere(story, task) ? { ...story, status: MOVED } : story))
+      ).map((story): MarkerStory => {
+        return story.status === 'removed' && isElsewhere(story, task) ? { ...story, status: 'moved' } : story
+      })
       const own = runs.filter((run) => run.task === task).map((run) => runStory(run, nowMs))
       return { task, markers: stories, runs: own, ...around([...stories, ...own]) }
     })
