@@ -14,7 +14,7 @@ import type { HookHostName } from '../../src/hosts/hook-hosts.ts'
 import { outputOf } from '../support/child-output.ts'
 
 /** The pinned versions of the host tests. OpenCode has the version of its SDK, which drives it. */
-const CLAUDE_CODE_VERSION = '2.1.330'
+const CLAUDE_CODE_VERSION = '2.1.332'
 export const OPENCODE_VERSION = manifest.devDependencies['@opencode-ai/sdk']
 
 type TestedClient = 'claude-code' | 'opencode' | HookHostName
@@ -23,7 +23,7 @@ type TestedClient = 'claude-code' | 'opencode' | HookHostName
 export const TESTED_CLIENTS: Readonly<Record<TestedClient, { title: string; version: string }>> = {
   'claude-code': { title: 'Claude Code', version: CLAUDE_CODE_VERSION },
   opencode: { title: 'OpenCode', version: OPENCODE_VERSION },
-  codex: { title: 'Codex CLI', version: '0.169.0' },
+  codex: { title: 'Codex CLI', version: '0.171.0' },
   copilot: { title: 'Copilot CLI', version: '1.0.102' },
   qwen: { title: 'Qwen Code', version: '0.24.4' },
   droid: { title: 'Factory droid', version: '0.225.2' },

@@ -33,6 +33,8 @@ export interface Inspected {
   story(root?: string): string[]
   /** The story without the events that those around them imply. */
   mainEvents(): string[]
+  /** The subjects of the commits, newest first. */
+  subjects(): string[]
 }
 
 export function inspected(project: Project, packageFolder: string): Inspected {
@@ -65,6 +67,8 @@ export function inspected(project: Project, packageFolder: string): Inspected {
       return existsSync(folder) ? readdirSync(folder).sort() : []
     },
     story,
+    subjects: () =>
+      spawnSync('git', ['log', '--format=%s'], { cwd: project.dir, encoding: 'utf8' }).stdout.trim().split('\n'),
     mainEvents: () => story().filter((event) => !['claim', 'check', 'wait-end'].includes(event)),
   }
 }

@@ -3,7 +3,9 @@
  * and a budget. Its prompts say everything that the scripted agents need.
  */
 
+import { expect } from 'vitest'
 import { promptPlace } from './agents.ts'
+import type { Inspected } from './inspected.ts'
 
 export const TASK = '007_flow'
 export const IN_TASK = `specs/${TASK}`
@@ -13,7 +15,7 @@ export const TASKS = Array.from({ length: 12 }, (_, at) => `T${String(at + 1).pa
 /** Fails twice and succeeds then. */
 const UNLUCKY = 5
 /** Fails until it is given up. */
-export const HOPELESS = 9
+const HOPELESS = 9
 
 export const LONG_RUN = JSON.stringify({
   name: 'long run',
@@ -72,6 +74,18 @@ export function tasksDone(log: string | undefined): number[] {
 
 export const DONE = TASKS.flatMap((_, at) => (at + 1 === HOPELESS ? [] : [at + 1]))
 
-export const TICKED = LIST.split('\n')
+const TICKED = LIST.split('\n')
   .map((line) => (line.startsWith('- ') && !line.includes(`part ${HOPELESS}`) ? line.replace('[ ]', '[x]') : line))
   .join('\n')
+
+/** Checks that every task was done once, but for the hopeless one. */
+export function expectCompleted({ state, read, postflight, files }: Inspected): void {
+  const { prompts, ...ended } = state()
+  expect(ended).toMatchObject({ active: false, outcome: 'completed', skips: 1 })
+  expect(ended.why).toContain('1 step or artifact was skipped')
+  expect(Number(prompts)).toBeLessThan(60)
+  expect(tasksDone(read('done.log'))).toEqual(DONE)
+  expect(read(`${IN_TASK}/tasks.md`)).toBe(TICKED)
+  expect(postflight('workflow', 'history', '7').stdout).toMatch(new RegExp(`step-skipped .*step ${HOPELESS}`))
+  expect(files(TASK).filter((name) => name.startsWith('step-result-'))).toEqual([])
+}

@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fromResponses, type ResponsesBody, sendResponses } from './responses.ts'
+import { eventStream, fromResponses, type ResponsesBody, sendResponses } from './responses.ts'
 
 export interface ToolCall {
   name: string
@@ -108,6 +108,8 @@ export interface Model {
 
 const ACTOR_WORD = /\bACTOR:([\w.-]*\w)/
 const REMINDER = /<system-reminder>([\s\S]*?)<\/system-reminder>/g
+/** Claude Code 2.1.332 puts a block's reason into a reminder with these words; 2.1.330 sent it as a plain text. */
+const HOOK_PREFACE = /^The text below is the output of a hook .*\n/
 const RAN_OUT: Reply = { text: 'done' }
 
 /** Starts a scripted model on a free port of 127.0.0.1. */
@@ -146,6 +148,7 @@ export async function startModel({ actors }: { actors: Record<string, Script> })
     const text = await readAll(request)
     if (request.method === 'POST' && path.endsWith('/responses')) {
       const reply = await answer(fromResponses(JSON.parse(text) as ResponsesBody), request.headers)
+      if (reply.failure !== undefined) return sendFailure(response, reply.failure)
       return sendResponses(response, reply, nextId)
     }
     if (request.method !== 'POST' || !path.includes('/messages')) return sendJson(response, 404, {})
@@ -223,7 +226,11 @@ function takeApart(body: RequestBody): Parts {
 }
 
 function splitReminders(text: string, userTexts: string[], reminders: string[]): void {
-  for (const found of text.matchAll(REMINDER)) reminders.push((found[1] ?? '').trim())
+  for (const [, found = ''] of text.matchAll(REMINDER)) {
+    const words = found.trim().replace(HOOK_PREFACE, '')
+    if (words.startsWith('Stop hook feedback:')) userTexts.push(words)
+    else reminders.push(words)
+  }
   const rest = text.replaceAll(REMINDER, '').trim()
   if (rest !== '') userTexts.push(rest)
 }
@@ -288,10 +295,7 @@ function stopReason(reply: Reply): string {
 }
 
 async function sendStream(response: ServerResponse, model: string, reply: Reply): Promise<void> {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const send = (type: string, data: object): void => {
-    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
-  }
+  const send = eventStream(response)
   send('message_start', { message: message(model, reply.tokens) })
   let index = 0
   const block = (start: object, delta: object): void => {

@@ -49,11 +49,14 @@ function outputOf(output: unknown): ContentBlock[] {
   return output.map((part: { text?: string }) => ({ type: 'text', text: part.text ?? '' }))
 }
 
-export function sendResponses(response: ServerResponse, reply: Reply, nextId: (prefix: string) => string): void {
+/** Begins a stream of events, and returns what sends one. */
+export function eventStream(response: ServerResponse): (type: string, data: object) => void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const send = (type: string, data: object): void => {
-    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
-  }
+  return (type, data) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
+}
+
+export function sendResponses(response: ServerResponse, reply: Reply, nextId: (prefix: string) => string): void {
+  const send = eventStream(response)
   const id = nextId('resp')
   send('response.created', { response: { id } })
   const { text, tools = [] } = reply

@@ -1,6 +1,5 @@
 /** Reactive rules as Claude Code's own hooks of type `agent`, written by `postflight install --reactive`. */
 
-import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Model, Reply, Script, Turn } from '../model.ts'
@@ -33,12 +32,6 @@ function projectWith(rules: readonly object[]): GuardedProject {
   return guarded
 }
 
-function subjects(guarded: GuardedProject): string[] {
-  const env = { PATH: guarded.project.path, HOME: guarded.project.home }
-  const log = execFileSync('git', ['log', '--format=%s'], { cwd: guarded.project.dir, env, encoding: 'utf8' })
-  return log.trim().split('\n')
-}
-
 function seenByMain(model: Model): string {
   const turn = model.turns('main').at(-1)
   return [...(turn?.toolResults ?? []), ...(turn?.reminders ?? [])].join('\n')
@@ -56,7 +49,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
     expect(seenByMain(model)).toContain('New API')
     expect(seenByMain(model)).toContain(`Agent hook condition was not met: ${SUGGESTION}`)
     expect(model.turns('main')).toHaveLength(2)
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
+    expect(guarded.subjects()).toEqual(['New API', 'Start'])
   })
 
   it('says nothing to the agent when the answer is ok, whatever its reason', async () => {
@@ -67,7 +60,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
     })
     expect(model.turns('sync')).toHaveLength(2)
     expect(seenByMain(model)).not.toContain(SUGGESTION)
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
+    expect(guarded.subjects()).toEqual(['New API', 'Start'])
   })
 
   it('blocks the call, with its reason, if the rule may', async () => {
@@ -75,7 +68,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
     const { model } = await guarded.run({ main: [COMMIT, say('I see.')], sync: [verdict(false, SUGGESTION)] })
     expect(model.turns('sync')[0]?.lastUserText).toContain('"hook_event_name":"PreToolUse"')
     expect(seenByMain(model)).toContain(`Agent hook condition was not met: ${SUGGESTION}`)
-    expect(subjects(guarded)).toEqual(['Start'])
+    expect(guarded.subjects()).toEqual(['Start'])
   })
 
   it.each<[string, Script, object, readonly string[]]>([
@@ -91,7 +84,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
       const ran = await client.done
       expect(ran).toMatchObject({ exitCode: 0, timedOut: false, notices })
       expect(seenByMain(model)).not.toMatch(/agent hook|hook error|hook blocking|hook didn/i)
-      expect(subjects(guarded)).toEqual(['New API', 'Start'])
+      expect(guarded.subjects()).toEqual(['New API', 'Start'])
     },
   )
 
@@ -104,7 +97,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
     client.send('end')
     await client.done
     expect(model.turns('main')).toHaveLength(1)
-    expect(subjects(guarded)).toEqual(['Start'])
+    expect(guarded.subjects()).toEqual(['Start'])
   })
 
   it('is not asked about other commands, and never about the calls of its own agent', async () => {
@@ -114,7 +107,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
       sync: [bash('git commit --dry-run'), verdict(true)],
     })
     expect(model.turns('sync')).toHaveLength(2)
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
+    expect(guarded.subjects()).toEqual(['New API', 'Start'])
   })
 
   it('is asked about the calls of sub-agents', async () => {
@@ -125,7 +118,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
       sync: [verdict(false, SUGGESTION)],
     })
     expect(model.turns('worker')[1]?.lastToolResult).toContain(SUGGESTION)
-    expect(subjects(guarded)).toEqual(['Start'])
+    expect(guarded.subjects()).toEqual(['Start'])
   })
 
   it('has the tools that the session has, whatever the rule lists', async () => {
@@ -148,6 +141,6 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
     )
     expect(model.turns('sync')[1]?.lastToolResult).toContain('denied')
     expect(guarded.read('made.txt')).toBeUndefined()
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
+    expect(guarded.subjects()).toEqual(['New API', 'Start'])
   })
 })

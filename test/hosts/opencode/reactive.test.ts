@@ -54,12 +54,6 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 })
 `
 
-function subjects(guarded: GuardedProject): string[] {
-  const env = { PATH: guarded.project.path, HOME: guarded.project.home }
-  const log = execFileSync('git', ['log', '--format=%s'], { cwd: guarded.project.dir, env, encoding: 'utf8' })
-  return log.trim().split('\n')
-}
-
 /** The last tool result that an agent saw. */
 function resultIn(model: Model, actor = 'main'): string {
   return model.turns(actor).at(-1)?.lastToolResult ?? ''
@@ -102,7 +96,7 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
       expect(resultIn(model)).toMatch(/^New API\n/)
       expect(resultIn(model)).toContain(`(rule bash git commit*):\n\n${SUGGESTION}`)
       expect(model.turns('main')).toHaveLength(2)
-      expect(subjects(guarded)).toEqual(COMMITTED)
+      expect(guarded.subjects()).toEqual(COMMITTED)
     },
   )
 
@@ -115,20 +109,20 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     const { guarded, result } = await commit([{ ...SYNC, ...rule }], { sync })
     expect(result).toMatch(NOTE)
     expect(result).toContain(why)
-    expect(subjects(guarded)).toEqual(COMMITTED)
+    expect(guarded.subjects()).toEqual(COMMITTED)
   })
 
   it('that hangs in `run` is given up at the time limit, and the process ends', async () => {
     const guarded = projectWith([{ ...SYNC, timeoutMs: 1_500 }])
     const { model } = await guarded.run({ main: [COMMIT, say('Well.')], sync: () => NEVER })
     expect(resultIn(model)).toMatch(NOTE)
-    expect(subjects(guarded)).toEqual(COMMITTED)
+    expect(guarded.subjects()).toEqual(COMMITTED)
   })
 
   it('ends with its conversation when the user interrupts it, and the call does not run', async () => {
     const guarded = projectWith([SYNC])
     const { server, session, model } = await interrupted(guarded, { main: [COMMIT] })
-    expect(subjects(guarded)).toEqual(['Start'])
+    expect(guarded.subjects()).toEqual(['Start'])
     const [child] = await server.children(session)
     const last = (await server.messages(child?.id ?? '')).at(-1)
     expect(last?.info).toMatchObject({ error: { name: 'MessageAbortedError' } })
@@ -148,13 +142,13 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     await model.arrived('sync', 0)
     client.kill('SIGINT')
     await client.done
-    expect(subjects(guarded)).toEqual(['Start'])
+    expect(guarded.subjects()).toEqual(['Start'])
   })
 
   it('analyses the calls of sub-agents, and ends with the conversation above them', async () => {
     const guarded = projectWith([SYNC])
     await interrupted(guarded, { main: [delegate('worker')], worker: [COMMIT] })
-    expect(subjects(guarded)).toEqual(['Start'])
+    expect(guarded.subjects()).toEqual(['Start'])
   })
 
   it('is never analysed itself, neither by its own rule nor by another one', async () => {
@@ -165,7 +159,7 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     expect(model.turns('sync')).toHaveLength(2)
     expect(model.turns('sync')[1]?.lastToolResult).toContain('api.txt')
     expect(model.turns('other')).toHaveLength(1)
-    expect(subjects(guarded)).toEqual(COMMITTED)
+    expect(guarded.subjects()).toEqual(COMMITTED)
   })
 
   it('works beside others, and all answers come in the order of the rules', async () => {
@@ -202,7 +196,7 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     expect(result.indexOf(SUGGESTION)).toBeLessThan(result.indexOf('BLOCK:'))
     expect(model.turns('judge')[0]?.lastUserText).toContain('begin that message with the word BLOCK')
     expect(model.turns('sync')[0]?.lastUserText).not.toContain('BLOCK')
-    expect(subjects(guarded)).toEqual(['Start'])
+    expect(guarded.subjects()).toEqual(['Start'])
   })
 
   it('has the agent, the model and the tools of its rule', async () => {
@@ -258,7 +252,7 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
   ])('is left out with a note if OpenCode does not have %j', async (fields, why) => {
     const { guarded, result } = await commit([{ ...SYNC, ...fields }], {})
     expect(result).toContain(why)
-    expect(subjects(guarded)).toEqual(COMMITTED)
+    expect(guarded.subjects()).toEqual(COMMITTED)
   })
 
   it('tells the agent what it found about a call that failed', async () => {
