@@ -77,6 +77,8 @@ export interface Payload {
   readonly command?: string
   readonly output?: string
   readonly durationMs?: number
+  /** Copilot CLI runs the hooks of one event one after another, with the same time (1.0.102). */
+  readonly sentMs?: number
   /** Claude Code 2.1.329. */
   readonly lastMessage?: string
   /** From `source`, as Claude Code documents it. */
@@ -121,7 +123,7 @@ export function occasionOf(known: Omit<Occasion, keyof Finders>, find: Finders):
   return {
     ...known,
     get startMs() {
-      startMs ??= find.startMs()
+      startMs ??= known.payload.sentMs ?? find.startMs()
       return startMs
     },
     get sessionBornMs() {

@@ -8,6 +8,9 @@ export const MAX_ID_LENGTH = 256
 
 const DAY_MS = 86_400_000
 
+/** Between an event and its hook. */
+const LONGEST_DELAY_MS = 60_000
+
 /** Hooks that never read their stdin assume the same. */
 export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', wakeUps: 0, shells: [] }
 
@@ -37,6 +40,8 @@ function fromFields(fields: Fields, nowMs: number): Payload {
   const turn = identifier(fields, 'turn_id')
   const prompt = identifier(fields, 'prompt_id') ?? turn
   const durationMs = own(fields, 'duration_ms')
+  // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
+  const sentMs = Date.parse(text(fields, 'timestamp') ?? '')
   const tasks = runningTasks(own(fields, 'background_tasks'))
   const shells = tasks.filter((task) => text(task, 'type') === 'shell')
   const shellIds = shells.flatMap((task) => identifier(task, 'id') ?? [])
@@ -63,6 +68,7 @@ function fromFields(fields: Fields, nowMs: number): Payload {
     command,
     output: command === undefined ? undefined : outputText(own(fields, 'tool_response')),
     durationMs: typeof durationMs === 'number' && durationMs >= 0 ? durationMs : undefined,
+    sentMs: sentMs <= nowMs && nowMs - sentMs < LONGEST_DELAY_MS ? sentMs : undefined,
     lastMessage: text(fields, 'last_assistant_message'),
     isCompacted: (event === 'SessionStart' && own(fields, 'source') === 'compact') || undefined,
     isPlanning: text(fields, 'permission_mode') === 'plan' || undefined,

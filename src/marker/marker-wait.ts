@@ -26,7 +26,7 @@ interface WaitMoment {
   readonly isMain: boolean
   /** Undefined on a host without prompt ids. */
   readonly prompt: string | undefined
-  /** In ms since the epoch. Two hooks of one stop start before either answers. */
+  /** In ms since the epoch: before any hook of this stop answers. */
   readonly startMs: number
 }
 

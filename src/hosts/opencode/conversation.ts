@@ -56,25 +56,18 @@ export function mannerOf({ agent, model, system }: UserMessage): Manner {
   return known({ agent, model: { providerID, modelID }, variant, system })
 }
 
-function lastText(message: Message): string {
-  return message.parts.findLast((part) => part.type === 'text')?.text ?? ''
-}
-
 export async function readLastTurn(client: HostClient, session: string): Promise<LastTurn> {
   const { asked, said } = await readLastMessages(client, session)
   const user = asked?.info as UserMessage | undefined
   const answer = said?.info as AssistantMessage | undefined
+  // It ends the turn without an error of its own (1.18.34).
+  const refusedTool = said?.parts.findLast(({ state }) => state?.status === 'error')
   return {
     manner: user === undefined ? undefined : mannerOf(user),
-    answer: said === undefined ? undefined : { id: said.info.id, text: lastText(said) },
+    answer: said && { id: said.info.id, text: said.parts.findLast(({ type }) => type === 'text')?.text ?? '' },
     ended: endOf(answer, user),
-    error: answer?.error === undefined ? refusalIn(said) : errorDetail(answer.error),
+    error: answer?.error === undefined ? refusedTool?.state?.error : errorDetail(answer.error),
   }
-}
-
-/** A refused tool ends the turn without an error of its own (1.18.34). */
-function refusalIn(said: Message | undefined): string | undefined {
-  return said?.parts.findLast(({ state }) => state?.status === 'error')?.state?.error
 }
 
 export async function readLastMessages(

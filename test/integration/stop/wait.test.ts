@@ -118,9 +118,11 @@ describe.concurrent('a marker that waits', () => {
   it('waits for one stop on a host without ids of prompts; a second hook of that stop sees the same wait', async () => {
     const project = withMarker()
     await project.cli(WAIT, { env: ENV })
+    const timestamp = new Date().toISOString()
     const both = await Promise.all([stopAt(project, ''), stopAt(project, '')])
+    both.push(await stopAt(project, '', { timestamp }))
     const next = await stopAt(project, '')
-    expect(both.map(isBlock)).toEqual([false, false])
+    expect(both.map(isBlock)).toEqual([false, false, false])
     expect(isBlock(next)).toBe(true)
   })
 
