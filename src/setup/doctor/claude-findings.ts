@@ -145,7 +145,9 @@ export function checkEntries(
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
   const holds = (one: string): boolean => isInstalled(text, host.entries(one), file, isOurs)
-  if (holds(command)) return good('settings', `the hook is installed in ${file}`)
+  // Many hosts read only the settings of the folder in which they start (docs/hosts.md, "Wiring").
+  const reach = scope === 'user' || context.cwd === project ? '' : `, for sessions that start in ${project}`
+  if (holds(command)) return good('settings', `the hook is installed in ${file}${reach}`)
   // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
   const isTheirs = copy.portable && !portable
   if (isTheirs && copy.problem !== undefined) {
@@ -153,7 +155,7 @@ export function checkEntries(
     return bad('settings', what, installCommand(project))
   }
   if (isTheirs && holds(copy.command)) {
-    return good('settings', `the project's own copy of the hook is installed in ${file}`)
+    return good('settings', `the project's own copy of the hook is installed in ${file}${reach}`)
   }
   const install = `${commandLine(['install'], context.rootOption)}${host.hostOption} --scope ${scope}`
   const wrong = (what: string): DoctorFinding =>

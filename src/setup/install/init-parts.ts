@@ -179,7 +179,7 @@ function isOfProject(file: string, project: string): boolean {
 function skillRemoval(context: CommandContext, { scope, project }: Target): ProjectRemoval[] {
   const file = protocolSkillFile(context, scope, project)
   const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project)) ? readSkill(file) : undefined
-  if (text === undefined || !hasMark(text)) return []
+  if (text === undefined || !text.includes(MARK_START)) return []
   const carryOut = (): void => {
     removeSettingsFile(file)
     removeEmptyFolders(path.dirname(file), scope === 'user' ? path.dirname(path.dirname(path.dirname(file))) : project)
@@ -220,10 +220,6 @@ function isAsWritten(text: string): boolean {
   const last = text.trimEnd().split('\n').at(-1) ?? ''
   const body = text.slice(0, text.lastIndexOf(last))
   return last === markOf(body)
-}
-
-function hasMark(text: string): boolean {
-  return text.includes(MARK_START)
 }
 
 function checksum(text: string): string {

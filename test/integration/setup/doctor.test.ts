@@ -34,6 +34,8 @@ describe.concurrent('doctor', () => {
       ['cli', "the hook adds `postflight` to the PATH of the agent's shell when a session starts"],
       ['root', `the root is ${project.dir}`],
     ])
+    const below = await project.cli(['doctor'], { cwd: project.at('specs'), env: project.env })
+    expect(below.stdout).toContain(`installed in ${project.at(SETTINGS)}, for sessions that start in ${project.dir}\n`)
   })
 
   it('finds nothing wrong before the first specs/ exists', async () => {
