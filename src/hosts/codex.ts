@@ -41,8 +41,8 @@ export const codexSettings = {
  * switches one off there. Whether the trusted hook is the present one is known to Codex alone.
  */
 function trusts(text: string, settings: string, { event, group, hook }: HookLocation): boolean {
-  // The feature is off.
-  if (/^[ \t]*(?:features\.)?hooks[ \t]*=[ \t]*false/m.test(text)) return false
+  // The feature is off. Its name was `codex_hooks` (both count in 0.171.0).
+  if (/^[ \t]*(?:features\b[^\n]*[ \t.{,])?(?:codex_)?hooks[ \t]*=[ \t]*false/m.test(text)) return false
   const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
   // A TOML key has JSON's escapes, or none.
   const key = `${settings}:${label}:${group}:${hook}`

@@ -28,5 +28,6 @@ export const droidSettings = {
   folder: '.factory',
   file: 'settings.json',
   tellsProject: true,
+  offSwitch: 'hooksDisabled',
   entries: (command) => eventEntries(command, ['Stop'], 'Execute'),
 } as const satisfies HookHost

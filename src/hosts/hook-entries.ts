@@ -153,8 +153,8 @@ export interface HookHost {
   /** Whether hooks get CLAUDE_PROJECT_DIR. */
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
-  /** Whether `disableAllHooks` in its settings switches the hook off. */
-  readonly canDisableHooks?: true
+  /** The setting that switches all hooks off. */
+  readonly offSwitch?: 'disableAllHooks' | 'hooksDisabled'
   /** If the host runs the hook only once the user trusts it, or its folder. */
   readonly trust?: HookTrust
 }

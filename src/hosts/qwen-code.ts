@@ -29,6 +29,6 @@ export const qwenCodeSettings = {
   folder: '.qwen',
   file: 'settings.json',
   tellsProject: true,
-  canDisableHooks: true,
+  offSwitch: 'disableAllHooks',
   entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', qwenCode.endingTools),
 } as const satisfies HookHost

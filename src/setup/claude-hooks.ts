@@ -7,11 +7,12 @@ import { appendToList, removeFromList } from './list-editor.ts'
 
 type Entries = readonly SettingsEntry<object>[]
 
-type Hooks = Record<string, unknown[]>
+/** droid's own switches are beside its events (0.225.2). */
+const SWITCHES = { hooksDisabled: z.optional(z.unknown()), showHookOutput: z.optional(z.unknown()) }
 
-const SHAPE = z.record(z.string(), z.array(z.unknown()))
+const SHAPE = z.catchall(z.object(SWITCHES), z.array(z.unknown()))
 
-function settingsAt(path: string): SettingsFile<Hooks> {
+function settingsAt(path: string): SettingsFile<Readonly<Record<string, unknown>>> {
   return { path, comments: false, property: 'hooks', shape: SHAPE }
 }
 
@@ -79,7 +80,7 @@ function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string): O
   return Object.entries(readDocument(text, settingsAt(path)).value ?? {})
     .filter(([event]) => only === undefined || event === only)
     .flatMap(([event, groups]) =>
-      groups.flatMap((group, index) =>
+      (Array.isArray(groups) ? groups : []).flatMap((group, index) =>
         hooksOf(group).some(isOurs) ? [{ event, index, group: group as OurGroup['group'] }] : [],
       ),
     )

@@ -80,8 +80,8 @@ function switchedOff(context: CommandContext, locations: readonly SettingsLocati
   return findings
 }
 
-export function hooksDisabled(file: string): DoctorFinding {
-  return bad('settings', `${file} sets disableAllHooks, so no hook runs`, 'remove disableAllHooks from that file')
+export function hooksDisabled(file: string, name = 'disableAllHooks'): DoctorFinding {
+  return bad('settings', `${file} sets ${name}, so no hook runs`, `remove ${name} from that file`)
 }
 
 /** Claude Code 2.1.329 runs a command once, however many settings list it. */

@@ -79,14 +79,15 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   )
   const wired = locations.filter(({ commands }) => commands.length > 0)
   const wiredOwn = wired.filter((location) => !location.isClaudes)
-  const off = host.canDisableHooks === true && wiredOwn.length > 0 ? hooksDisabledIn(own) : undefined
+  const { offSwitch } = host
+  const off = offSwitch !== undefined && wiredOwn.length > 0 ? hooksDisabledIn(own, offSwitch) : undefined
   const entries =
     off === undefined
       ? wiredOwn.flatMap((location) => [
           checkEntries(context, location, project, { ...host, hostOption: ` --host ${name}` }),
           ...checkTrust(context, host, location, project),
         ])
-      : [hooksDisabled(off)]
+      : [hooksDisabled(off, offSwitch)]
   // Entries that are only in Claude Code's settings are checked with those.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
   const removals = wired

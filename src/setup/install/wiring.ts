@@ -86,8 +86,11 @@ function parsed(text: string): Record<string, unknown> {
   return jsonObjectIn(splitMark(text).body)
 }
 
-export function hooksDisabledIn(locations: readonly SettingsLocation[]): string | undefined {
-  const found = effective(locations, ({ disableAllHooks }) => disableAllHooks)
+export function hooksDisabledIn(locations: readonly SettingsLocation[], name = 'disableAllHooks'): string | undefined {
+  const found = effective(
+    locations,
+    ({ hooks, ...others }) => others[name] ?? (isJsonObject(hooks) ? hooks[name] : undefined),
+  )
   return found?.value === true ? found.file : undefined
 }
 

@@ -241,13 +241,16 @@ describe.concurrent('doctor finds', () => {
     expect(await wrongIn(project)).toEqual([])
   })
 
-  it('that Qwen Code runs no hook', async () => {
+  it.each([
+    ['qwen', '.qwen', '{ "disableAllHooks": true }', 'disableAllHooks'],
+    ['droid', '.factory', '{ "hooks": { "showHookOutput": true, "hooksDisabled": true } }', 'hooksDisabled'],
+  ])('that %s runs no hook', async (host, folder, settings, name) => {
     const project = createSourceProject()
-    await install(project, 'qwen')
-    project.write('../home/.qwen/settings.json', '{ "disableAllHooks": true }')
-    const what = expect.stringContaining('home/.qwen/settings.json sets disableAllHooks')
+    await install(project, host)
+    project.write(`../home/${folder}/settings.json`, settings)
+    const what = expect.stringContaining(`home/${folder}/settings.json sets ${name}`)
     expect(await wrongIn(project)).toMatchObject([{ what }])
-    await project.cli(['install', '--host', 'qwen', '--scope', 'user', '--force'])
+    await project.cli(['install', '--host', host, '--scope', 'user', '--force'])
     expect(await wrongIn(project)).toMatchObject([{ what }, { what: expect.stringContaining('runs the hook of each') }])
   })
 

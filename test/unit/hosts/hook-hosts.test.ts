@@ -41,8 +41,9 @@ describe('the hosts whose settings take the hook', () => {
     }
     for (const name of [other, '"C:\\x:subagent_stop:1:2"', '']) expect(trusts(`[${name}]\n${trusted}`)).toBe(false)
     // Switched off, or on without trust (0.169.0).
-    const feature = `${trusted}\n[features]\nhooks = false`
-    for (const more of [`${trusted}\nenabled = false`, 'enabled = true', `[x]\n${trusted}`, feature]) {
+    const features = ['[features]\nhooks', '[features]\ncodex_hooks', '[x]\nfeatures = { a = true, hooks']
+    const off = features.map((name) => `${trusted}\n${name} = false`)
+    for (const more of [`${trusted}\nenabled = false`, 'enabled = true', `[x]\n${trusted}`, ...off]) {
       expect(trusts(`[hooks.state.${key}]\n${more}`)).toBe(false)
     }
   })
