@@ -8,9 +8,6 @@ export const MAX_ID_LENGTH = 256
 
 const DAY_MS = 86_400_000
 
-/** Between an event and its hook. */
-const LONGEST_DELAY_MS = 60_000
-
 /** Hooks that never read their stdin assume the same. */
 export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', wakeUps: 0, shells: [] }
 
@@ -68,7 +65,7 @@ function fromFields(fields: Fields, nowMs: number): Payload {
     command,
     output: command === undefined ? undefined : outputText(own(fields, 'tool_response')),
     durationMs: typeof durationMs === 'number' && durationMs >= 0 ? durationMs : undefined,
-    sentMs: sentMs <= nowMs && nowMs - sentMs < LONGEST_DELAY_MS ? sentMs : undefined,
+    sentMs: sentMs <= nowMs ? sentMs : undefined,
     lastMessage: text(fields, 'last_assistant_message'),
     isCompacted: (event === 'SessionStart' && own(fields, 'source') === 'compact') || undefined,
     isPlanning: text(fields, 'permission_mode') === 'plan' || undefined,

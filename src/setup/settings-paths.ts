@@ -39,15 +39,18 @@ export function hookHostFolder({ environment, findHome }: Person, { folder, fold
   return named ?? path.join(findHome(), folder)
 }
 
-/** The names of OpenCode's configuration files, in the order in which it reads them; it reads both (1.18.34). */
-const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
+/** The names of OpenCode's configuration files, in the order in which it reads them; it reads all (1.18.34). */
+const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc'] as const
 
-/** The existing ones, in its order, otherwise the one that `install` creates. */
+/** The existing ones; the last one is the one that `install` changes, or creates, if none holds the plugin. */
 export function openCodeConfigPaths({ environment, findHome }: Person, scope: HostScope, project: string): string[] {
   const user = path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(findHome(), '.config'), 'opencode')
-  const files = OPENCODE_CONFIGS.map((name) => path.join(scope === 'user' ? user : project, name))
-  const there = files.filter((file) => kindAt(file) !== undefined)
-  return there.length === 0 ? files.slice(0, 1) : distinctFiles(there)
+  const folder = scope === 'user' ? user : project
+  const present = (names: readonly string[]): string[] =>
+    names.map((name) => path.join(folder, name)).filter((file) => kindAt(file) !== undefined)
+  const others = scope === 'user' ? ['config.json'] : OPENCODE_CONFIGS.map((name) => `.opencode/${name}`)
+  const own = present(OPENCODE_CONFIGS)
+  return distinctFiles([...present(others), ...(own.length > 0 ? own : [path.join(folder, OPENCODE_CONFIGS[0])])])
 }
 
 export function distinctFiles(files: readonly string[]): string[] {

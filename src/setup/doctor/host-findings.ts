@@ -158,7 +158,7 @@ function checkOpenCodeScope(context: CommandContext, scope: HostScope, project: 
     const [first] = entries
     if (first === undefined) return []
     const theirs = entries.find(isTheirs)
-    if (theirs !== undefined && !fs.existsSync(path.resolve(path.dirname(theirs.file), theirs.plugin))) {
+    if (theirs !== undefined && !fs.existsSync(path.resolve(project, theirs.plugin))) {
       const what = `${theirs.file} lists the project's own copy, which is not installed here`
       return [bad('plugin', what, installCommand(project))]
     }
@@ -169,10 +169,8 @@ function checkOpenCodeScope(context: CommandContext, scope: HostScope, project: 
     if (strange !== undefined) {
       findings.push(bad('plugin', `${strange.file} lists another copy: ${oneLine(strange.plugin, 200)}`, fix))
     }
-    const holders = [...new Set(entries.map(({ file }) => file))]
-    const several = `the plugin is listed more than once, in ${listed(holders)}`
-    if (holders.length > 1) findings.push(bad('plugin', several, fix))
-    else if (entries.length > 1) findings.push(bad('plugin', `${first.file} lists the plugin more than once`, fix))
+    const holders = listed([...new Set(entries.map(({ file }) => file))])
+    if (entries.length > 1) findings.push(bad('plugin', `the plugin is listed more than once, in ${holders}`, fix))
     return findings.length > 0 ? findings : [good('plugin', `the plugin is listed in ${first.file}`)]
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
@@ -183,7 +181,9 @@ function checkOpenCodeScope(context: CommandContext, scope: HostScope, project: 
 
 function pluginsIn(file: string, scope: HostScope, project: string): string[] {
   if (scope === 'project') requireInside(file, project)
-  return findPlugins(readSettingsFile(file) ?? '', file, ourPlugins(file))
+  const plugins = findPlugins(readSettingsFile(file) ?? '', file, ourPlugins(file))
+  // In `.opencode/`.
+  return plugins.map((plugin) => plugin.replace(/^\.\.(?=\/node_modules\/)/, '.'))
 }
 
 /** Loads the plugin as OpenCode does: an ES module whose default export names it. */

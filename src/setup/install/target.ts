@@ -139,7 +139,9 @@ function hookTarget(
 function openCodeTarget(context: CommandContext, scope: HostScope, project: string): Target {
   const { plugin, portable } = openCodePlugin(context, scope, project)
   const files = openCodeConfigPaths(context, scope, project)
-  const add = (text: string, file: string): string => addPlugin(text, plugin, file, ourPlugins(file))
+  // OpenCode resolves a relative path from the file that names it.
+  const specIn = (file: string): string => (portable && path.dirname(file) !== project ? `.${plugin}` : plugin)
+  const add = (text: string, file: string): string => addPlugin(text, specIn(file), file, ourPlugins(file))
   const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
   const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))
   const how = { scope, project, files, entry: plugin, portable, holds, add, remove }

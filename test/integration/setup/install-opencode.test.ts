@@ -191,19 +191,21 @@ describe.concurrent('both configuration files of the user', () => {
 })
 
 describe.concurrent('doctor with the plugin', () => {
-  it('finds it listed and loadable, and does not ask for Claude Code’s settings then', async () => {
-    const project = projectWith({ [CONFIG]: ONE })
+  const inFolder = '.opencode/opencode.json'
+
+  it.each([CONFIG, inFolder])('finds it listed and loadable, without Claude Code’s settings: %s', async (config) => {
+    const project = projectWith({ [config]: ONE })
     const { all } = await findingsOf(project.cli)
     expect(all.filter(({ check }) => check === 'settings')).toEqual([])
     expect(all.filter(({ check }) => check === 'plugin')).toEqual([
-      { check: 'plugin', ok: true, what: `the plugin is listed in ${project.at(CONFIG)}`, fix: null },
+      { check: 'plugin', ok: true, what: `the plugin is listed in ${project.at(config)}`, fix: null },
       { check: 'plugin', ok: true, what: 'the plugin loads', fix: null },
     ])
   })
 
   it.each([
     ['another copy', [OTHER_COPY], /lists another copy: file/],
-    ['a list that holds it twice', [PLUGIN, PLUGIN], /lists the plugin more than once/],
+    ['a list that holds it twice', [PLUGIN, PLUGIN], /the plugin is listed more than once, in /],
   ])('finds %s, and install repairs it', async (_name, plugin, said) => {
     const project = projectWith({ [CONFIG]: JSON.stringify({ plugin }) })
     const what = expect.stringMatching(said)
@@ -213,8 +215,9 @@ describe.concurrent('doctor with the plugin', () => {
     expect((await pluginFindings(project)).map(({ ok }) => ok)).toEqual([true, true])
   })
 
-  it("finds the project's own copy right, whatever copy looks, and says how it comes back", async () => {
+  it.each([CONFIG, inFolder])("finds the project's own copy right, and says how it comes back: %s", async (config) => {
     const { project, folder, cli } = createDependentProject()
+    project.write(config, JSON.stringify({ plugin: [OTHER_COPY] }))
     await cli('install --host opencode')
     expect((await pluginFindings(project)).map(({ ok }) => ok)).toEqual([true, true])
     rmSync(folder, { recursive: true })
