@@ -91,9 +91,7 @@ const codex: HookClient = {
   env: () => ({ SCRIPTED_KEY: 'not-a-key' }),
   shell: (command) => ({ tools: [{ name: 'exec_command', input: { cmd: command } }] }),
   delegate: (actor) => [
-    {
-      tools: [{ namespace: 'multi_agent_v1', name: 'spawn_agent', input: { message: `ACTOR:${actor} go` } }],
-    },
+    { tools: [{ namespace: 'multi_agent_v1', name: 'spawn_agent', input: { message: `ACTOR:${actor} go` } }] },
     (result) => {
       const target = /"agent_id"\s*:\s*"([^"]+)"/.exec(result)?.[1] ?? 'unknown'
       const input = { targets: [target], timeout_ms: 30_000 }

@@ -199,16 +199,8 @@ export function reactiveTarget(context: CommandContext, host: string, scope: str
   const rules = loadRules(path.resolve(context.cwd, file), file)
   const entries = reactiveEntries(rules)
   const add = (text: string, settings: string): string => addEntries(text, entries, settings, isReactiveHook)
-  return {
-    ...target,
-    what: 'reactive rules',
-    entry: file,
-    portable: true,
-    add,
-    remove: removeReactive,
-    holds: holdsReactive,
-    notes: omissionNotes(rules),
-  }
+  const how = { entry: file, portable: true, add, remove: removeReactive, holds: holdsReactive }
+  return { ...target, what: 'reactive rules', ...how, notes: omissionNotes(rules) }
 }
 
 function loadRules(file: string, shown: string): readonly ReactiveRule[] {

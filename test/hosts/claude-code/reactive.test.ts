@@ -9,12 +9,7 @@ import { type GuardedProject, guardedProject } from './guarded.ts'
 const SUGGESTION = 'docs/api.md still names the old function: update it.'
 const NOT_ANSWERED = "A hook didn't answer in time, so it didn't check this action."
 
-const SYNC = {
-  tool: 'bash',
-  command: 'git commit*',
-  prompt: 'ACTOR:sync Do the docs need updates?',
-  timeoutMs: 20_000,
-}
+const SYNC = { tool: 'bash', command: 'git commit*', prompt: 'ACTOR:sync Do the docs need updates?', timeoutMs: 20_000 }
 const GUARD = { ...SYNC, answer: 'block' }
 
 const COMMIT = bash('git add api.txt && git commit -q -m "New API" && git log -1 --format=%s')
@@ -54,10 +49,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
 
   it('says nothing to the agent when the answer is ok, whatever its reason', async () => {
     const guarded = projectWith([SYNC, GUARD])
-    const { model } = await guarded.run({
-      main: [COMMIT, say('Thanks.')],
-      sync: () => verdict(true, SUGGESTION),
-    })
+    const { model } = await guarded.run({ main: [COMMIT, say('Thanks.')], sync: () => verdict(true, SUGGESTION) })
     expect(model.turns('sync')).toHaveLength(2)
     expect(seenByMain(model)).not.toContain(SUGGESTION)
     expect(guarded.subjects()).toEqual(['New API', 'Start'])
