@@ -181,7 +181,7 @@ describe('a stop', () => {
 
   it.each<[string, WorkflowState, Partial<AgentStop>, boolean]>([
     ['is interrupted if it is out and its client was lost', asked(), { isLost: true }, true],
-    ['is interrupted if no block came before, without ids', asked(), { promptId: undefined, followsBlock: false }, true],
+    ['is interrupted if no id and no block is known', asked(), { promptId: undefined, followsBlock: false }, true],
     ['is not interrupted if its agent has stopped', { ...asked(), stage: 'came-back' }, { isLost: true }, false],
     ['is not interrupted if its client is there', asked(), {}, false],
   ])(
