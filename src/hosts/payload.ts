@@ -8,6 +8,9 @@ export const MAX_ID_LENGTH = 256
 
 const DAY_MS = 86_400_000
 
+/** Between an event and its last hook; an older time is not that of this event, as in a payload that was recorded. */
+const LONGEST_DELAY_MS = 600_000
+
 /** Hooks that never read their stdin assume the same. */
 export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', wakeUps: 0, shells: [] }
 
@@ -65,7 +68,7 @@ function fromFields(fields: Fields, nowMs: number): Payload {
     command,
     output: command === undefined ? undefined : outputText(own(fields, 'tool_response')),
     durationMs: typeof durationMs === 'number' && durationMs >= 0 ? durationMs : undefined,
-    sentMs: sentMs <= nowMs ? sentMs : undefined,
+    sentMs: sentMs <= nowMs && nowMs - sentMs < LONGEST_DELAY_MS ? sentMs : undefined,
     lastMessage: text(fields, 'last_assistant_message'),
     isCompacted: (event === 'SessionStart' && own(fields, 'source') === 'compact') || undefined,
     isPlanning: text(fields, 'permission_mode') === 'plan' || undefined,

@@ -56,9 +56,7 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
     const takes = state.askedToWait ? 'complete' : 'passing'
     return { ...plain, circumstances: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
   }
-  // Without prompt ids, only a stop that follows no block shows that the prompt did not arrive.
-  const isDiscarded = promptId === undefined && stop.followsBlock === false
-  const isLost = (stop.isLost === true || isDiscarded) && start.stage === 'prompted'
+  const isLost = stop.isLost === true && start.stage === 'prompted'
   const circumstances = { ...canGoOn, returned: true, interrupted: isAnswered || isBuilding || isLost }
   return { ...plain, state: isLost ? withoutIdleTime(state, nowMs) : state, circumstances }
 }

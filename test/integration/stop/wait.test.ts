@@ -121,7 +121,7 @@ describe.concurrent('a marker that waits', () => {
     const timestamp = new Date().toISOString()
     const both = await Promise.all([stopAt(project, ''), stopAt(project, '')])
     both.push(await stopAt(project, '', { timestamp }))
-    const next = await stopAt(project, '')
+    const next = await stopAt(project, '', { timestamp: new Date(0).toISOString() })
     expect(both.map(isBlock)).toEqual([false, false, false])
     expect(isBlock(next)).toBe(true)
   })

@@ -106,7 +106,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     ['in the same chain', { followsBlock: false }],
     ['after a block', { promptId: 'p2' }],
     ['on a host that does not say', { promptId: 'p2', followsBlock: undefined }],
-    ['on a host without ids of prompts', { promptId: undefined }],
+    ['on a host without ids of prompts', { promptId: undefined, followsBlock: false }],
     ['after a prompt without an id', ANOTHER, { promptId: undefined }],
   ])('is not one that came back: %s it counts as an attempt', (_why, more, changed = {}) => {
     expect(afterStop({ ...asked(), ...changed }, more).state).toMatchObject({ phaseAttempts: 1, interruptions: 0 })
@@ -179,15 +179,14 @@ describe('a stop', () => {
       expect(judgeAgentStop(state, stop({ promptId }), NOW).state).toBe(state)
   })
 
-  it.each<[string, WorkflowState, Partial<AgentStop>, boolean]>([
-    ['is interrupted if it is out and its client was lost', asked(), { isLost: true }, true],
-    ['is interrupted if no id and no block is known', asked(), { promptId: undefined, followsBlock: false }, true],
-    ['is not interrupted if its agent has stopped', { ...asked(), stage: 'came-back' }, { isLost: true }, false],
-    ['is not interrupted if its client is there', asked(), {}, false],
+  it.each<[string, WorkflowState, boolean, boolean]>([
+    ['is interrupted if it is out and its client was lost', asked(), true, true],
+    ['is not interrupted if its agent has stopped', { ...asked(), stage: 'came-back' }, true, false],
+    ['is not interrupted if its client is there', asked(), false, false],
   ])(
     'after which the prompt %s, and only then the time without a client is left out',
-    (_what, state, more, interrupted) => {
-      const judged = judgeAgentStop(state, stop(more), NOW + 5000)
+    (_what, state, isLost, interrupted) => {
+      const judged = judgeAgentStop(state, stop({ isLost }), NOW + 5000)
       expect(judged.circumstances).toMatchObject({ interrupted })
       expect(judged.state).toMatchObject({ clockSinceMs: interrupted ? NOW + 5000 : NOW })
       expect(judged.state.durations).toEqual(interrupted ? { a: 0 } : {})
