@@ -42,6 +42,8 @@ interface Pass<Green> {
 
 export interface DoneProof extends Pass<{ readonly receipt: DoneReceipt }> {
   readonly cleared: readonly TaskFolder[]
+  /** Rules whose files changed after their checks. */
+  readonly due: readonly DoneRule[]
 }
 
 /** The session's own folder. In a plain terminal: all of them. */
@@ -86,9 +88,11 @@ export async function proveDone(
     green.push({ rule, receipt })
   }
   let open = wanted
+  let due: readonly DoneRule[] = []
   let failed: RunCheck | undefined
+  const tried = new Set(wanted)
   const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
-  for (const isLast of [false, true]) {
+  while (open.length > 0) {
     const sinceMs = fileSystemNow(locationOf(context, root).path)
     const before = new FileSearch(root)
     const lists = new Map(open.map((rule) => [rule, timesOf(before, rule)]))
@@ -109,12 +113,12 @@ export async function proveDone(
       const paths = [...times.keys()]
       const changed = paths.filter((name) => old.get(name) !== times.get(name))
       const isChanged = changed.length > 0 || paths.length !== old.size
-      if (isChanged && !isLast) {
+      const known = first.get(rule)
+      if (isChanged && known === undefined) {
         again.push(rule)
         first.set(rule, { changed: new Set(changed), paths: new Set(old.keys()) })
         continue
       }
-      const known = first.get(rule)
       const makesFiles = [...(known?.changed ?? [])].some((name) => known?.paths.has(name) === false)
       const ownOutput = changed.filter((name) => known?.changed.has(name) || (makesFiles && !old.has(name)))
       const own = new Set(ownOutput)
@@ -130,11 +134,14 @@ export async function proveDone(
         durationMs,
       })
     }
-    open = again
-    if (failed !== undefined || again.length === 0) break
+    if (failed !== undefined) break
+    due = statesFor(context, root, trusted).flatMap(({ isDue, rule }) => (isDue ? rule : []))
+    // The checks may have changed files of rules that were not due.
+    open = [...again, ...due.filter((rule) => !tried.has(rule))]
+    for (const rule of open) tried.add(rule)
   }
   const cleared = failed === undefined ? clearProven(context, root, trusted, { done: all, green }) : []
-  return { kind: 'ran', done: all, failed, green, cleared }
+  return { kind: 'ran', done: all, failed, green, cleared, due }
 }
 
 /** In the session's folder, or in a plain terminal beside all of them. A check may remove what git ignores: both. */

@@ -120,13 +120,16 @@ function listLine({ rule, isDue, changed, paths, receipt }: RuleState): string {
   return `due      ${name}: ${short(rule.checks).join('; ')} (${files})`
 }
 
-function linesOf({ done, failed, green }: DoneProof): string[] {
+function linesOf({ done, failed, green, due }: DoneProof): string[] {
   const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
   if (failed?.failure !== undefined) {
     const check = checkFailed({ ...failed, failure: failed.failure })
     return failedCheckLines(`the ${check}, so the work is not done. The end of its output:`, failed.output)
   }
-  if (own.length === 0) return [checksPassed(done)]
   const written = `the checks write files themselves, whose changes make nothing due: ${quotedNames(own)}`
-  return [checksPassed(done), `${written}. Add them to \`unless\` in specs/done.yaml`]
+  return [
+    checksPassed(done),
+    ...(own.length === 0 ? [] : [`${written}. Add them to \`unless\` in specs/done.yaml`]),
+    ...(due.length === 0 ? [] : [`due again, because files changed meanwhile: ${quotedNames(due.map(ruleName))}`]),
+  ]
 }
