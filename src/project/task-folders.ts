@@ -147,10 +147,12 @@ export function unsearchedError(problem: SearchProblem): PostflightError {
 
 function foldersNamed(folders: readonly TaskFolder[], task: string, session: string | undefined): TaskFolder[] {
   const named = folders.filter((folder) => isNamed(folder, task))
-  if (named.length > 0 || task !== DONE_WORD) return named
+  if (task !== DONE_WORD) return named
   // An agent must not name another session's marker.
   const own = session === undefined ? undefined : sessionFolderName(session)
-  return folders.filter((folder) => isSessionFolder(folder) && (own === undefined || folder.task === own))
+  const done = folders.filter((folder) => isSessionFolder(folder) && (own === undefined || folder.task === own))
+  // Some projects keep their finished tasks in `specs/done/`.
+  return named.length === 0 || done.some(holdsOurs) ? [...named, ...done] : named
 }
 
 /** Exactly or as printed. */
