@@ -9,22 +9,19 @@ import type { Occasion } from '../hosts/host.ts'
 import { homeFolder } from '../project/home-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
-import type { CountedPart, DonePart } from './answer-stop.ts'
+import type { DonePart } from './answer-stop.ts'
 import type { CommittedStop } from './commit.ts'
 import type { StopOutcome } from './plan.ts'
 
 /** Arms nothing while a run of the session is active (`hasRun`). */
-export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun: () => boolean): DonePart {
-  const part = emptyPart(occasion)
-  const person = personAt(occasion)
-  const isAsked = isJudged(occasion.payload)
-  let waitsForRun = false
+export function doneAtStop(withFile: readonly string[], occasion: Occasion, hasRun: () => boolean): DonePart {
+  const part = emptyPart(withFile, occasion)
   const arm = (): boolean => {
-    waitsForRun = isAsked && hasRun()
-    if (!isAsked || waitsForRun) return false
-    for (const root of roots) {
+    part.waitsForRun = part.isAsked && hasRun()
+    if (!part.isAsked || part.waitsForRun) return false
+    for (const root of part.roots) {
       try {
-        add(part, armAtStop(root, occasion, person))
+        add(part, armAtStop(root, occasion, part.person))
       } catch (error) {
         part.notices.push(doneNotJudged(root, errorText(error), true))
       }
@@ -32,29 +29,24 @@ export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun:
     return true
   }
   arm()
-  const judges = (root: string): boolean => isAsked && !waitsForRun && roots.includes(root)
-  return { ...part, judges, armAfterRuns: () => waitsForRun && arm() }
+  return { ...part, armAfterRuns: () => part.waitsForRun && arm() }
 }
 
 /** `doneAtStop` that does not block the event loop. */
 export async function doneAtStopAsync(
-  roots: readonly string[],
+  withFile: readonly string[],
   occasion: Occasion,
   hasRun: () => boolean,
 ): Promise<DonePart<Promise<boolean>>> {
-  const part = emptyPart(occasion)
-  const person = personAt(occasion)
-  const isAsked = isJudged(occasion.payload)
-  let waitsForRun = false
+  const part = emptyPart(withFile, occasion)
   const arm = async (): Promise<boolean> => {
-    waitsForRun = isAsked && (await retryWhileLocked(hasRun))
-    if (!isAsked || waitsForRun) return false
-    for (const root of roots) {
+    part.waitsForRun = part.isAsked && (await retryWhileLocked(hasRun))
+    if (!part.isAsked || part.waitsForRun) return false
+    for (const root of part.roots) {
       try {
-        const copy = readTrusted(root, person)
-        if (copy === undefined) continue
-        const search = await preparedSearch(root, copy.rules)
-        add(part, await retryWhileLocked(() => armAtStop(root, occasion, person, search)))
+        const copy = readTrusted(root, part.person)
+        const search = copy && (await preparedSearch(root, copy.rules))
+        add(part, await retryWhileLocked(() => armAtStop(root, occasion, part.person, search)))
       } catch (error) {
         part.notices.push(doneNotJudged(root, errorText(error), true))
       }
@@ -62,20 +54,25 @@ export async function doneAtStopAsync(
     return true
   }
   await arm()
-  const judges = (root: string): boolean => isAsked && !waitsForRun && roots.includes(root)
-  return { ...part, judges, armAfterRuns: async () => waitsForRun && arm() }
+  return { ...part, armAfterRuns: async () => part.waitsForRun && arm() }
 }
 
-interface Collected extends CountedPart {
-  readonly recorded: Recorded[]
-  readonly notices: string[]
+function emptyPart(withFile: readonly string[], occasion: Occasion) {
+  const part = {
+    person: personAt(occasion),
+    // Without a trusted copy no check can run, so a pending marker blocks nothing either.
+    roots: withFile.filter((root) => readTrusted(root, personAt(occasion)) !== undefined),
+    isAsked: isJudged(occasion.payload),
+    waitsForRun: false,
+    judges: (root: string): boolean => part.isAsked && !part.waitsForRun && part.roots.includes(root),
+    recorded: [] as Recorded[],
+    notices: [] as string[],
+    count: (committed: CommittedStop): CommittedStop => countForPrompt(committed, occasion),
+  }
+  return part
 }
 
-function emptyPart(occasion: Occasion): Collected {
-  return { judges: () => false, recorded: [], notices: [], count: (committed) => countForPrompt(committed, occasion) }
-}
-
-function add(part: Collected, { recorded, notices }: Armed): void {
+function add(part: ReturnType<typeof emptyPart>, { recorded, notices }: Armed): void {
   part.recorded.push(...recorded)
   part.notices.push(...notices)
 }

@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { errorCode } from '../../disk/file-facts.ts'
 import type { JudgedDone } from '../../done/arm.ts'
 import { ruleName } from '../../done/done-rules.ts'
-import { hasDoneFile, type Person } from '../../done/trust-store.ts'
+import { hasDoneFile, type Person, readTrusted } from '../../done/trust-store.ts'
 import { exemptionOf, shellIdentity, showsNotice, startsSubagent } from '../../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
 import { parsePayload } from '../../hosts/payload.ts'
@@ -128,6 +128,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const isStart =
     payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
   const withDone = why === undefined ? roots.filter(hasDoneFile) : []
+  const trusted = withDone.filter((root) => readTrusted(root, context) !== undefined)
   const activeRuns = why === undefined ? await findRuns(roots, payload) : []
   const hasRun = activeRuns.some(({ isMine, status }) => isMine && status === 'running')
   const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context, hasRun)))
@@ -136,7 +137,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       ? predictStop(
           occasion,
           { ...NO_RUNS, problems: unlistedRuns(roots) },
-          { judges: (root) => payload.isPlanning !== true && !hasRun && withDone.includes(root) },
+          { judges: (root) => payload.isPlanning !== true && !hasRun && trusted.includes(root) },
           done.flatMap(({ made }) => made ?? []),
         )
       : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion, context) }), plan: [], problems: [] }

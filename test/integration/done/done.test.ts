@@ -26,6 +26,12 @@ async function startFlow(project: Project): Promise<void> {
   await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], agentShell())
 }
 
+async function forget(project: Project): Promise<void> {
+  rmSync(project.at('specs/done.yaml'))
+  await project.cli(['trust', '--yes'])
+  project.write('specs/done.yaml', RULES)
+}
+
 function untrusted(text = RULES): Project {
   const project = createSourceProject()
   project.write('specs/done.yaml', text)
@@ -112,6 +118,7 @@ describe('a stop of the main agent', () => {
     expect(stderr).toContain('after 3 blocked stops')
     expect(filesOf(project)).toContain('.postflight-abandoned')
     expect((await project.cli(['status', '--exit-code'])).status).toBe(1)
+    expect((await stops(project, { prompt_id: 'prompt-2' })).answer, 'without a further change').toEqual({})
     await edit(project, 'src/b.ts')
     expect((await stops(project)).answer, 'the same prompt').toEqual({})
     expect((await stops(project, { prompt_id: 'prompt-2' })).answer.reason, 'another prompt').toContain('src/b.ts')
@@ -119,12 +126,6 @@ describe('a stop of the main agent', () => {
     expect((await done(project)).status).toBe(0)
     expect(filesOf(project).filter((name) => name.startsWith('.postflight'))).toEqual([])
     expect((await project.cli(['status', '--exit-code'])).status).toBe(0)
-  })
-
-  it('is not blocked at another prompt without a further change', async () => {
-    const project = await edited()
-    for (let count = 0; count < 4; count += 1) await stops(project)
-    expect((await stops(project, { prompt_id: 'prompt-2' })).answer).toEqual({})
   })
 
   it('is blocked three times for one prompt, even if the checks were green in between', async () => {
@@ -397,6 +398,14 @@ describe('done', () => {
     expect((await stops(project)).answer).toEqual({})
   })
 
+  it('goes on with a rule whose files the checks changed, and names one that is due again', async () => {
+    const rules = '{ when: "src/**", check: date +%N >> lib, name: one }, { when: lib, check: sleep 0.02; cp lib src }'
+    const project = await edited(`done: [${rules}]`)
+    const run = await done(project)
+    expect([run.status, run.stdout]).toEqual([0, expect.stringMatching(/^2 checks passed.*\ndue again, .*: "one"\n$/)])
+    expect(await reasonOf(stops(project))).toContain('  - one: src/lib\n')
+  })
+
   it('ends every session’s marker in a plain terminal', async () => {
     const project = await edited()
     await stops(project)
@@ -481,6 +490,7 @@ describe('a marker of the definition of done', () => {
     ['in plan mode', { permission_mode: 'plan' }, () => undefined],
     ['while the definition is gone', {}, (project) => rmSync(project.at('specs/done.yaml'))],
     ['while a workflow of the session runs', {}, startFlow],
+    ['while its rules are not trusted', {}, forget],
   ])('holds no stop %s, and the next one all the same', async (_when, more, change) => {
     const project = await edited()
     expect(await reasonOf(stops(project))).toContain('Blocked stop 1 of 3')
@@ -490,6 +500,7 @@ describe('a marker of the definition of done', () => {
     const reason = await reasonOf(stops(project, payload))
     expect(`${predicted.stdout} ${reason}`).not.toContain('postflight done')
     project.write('specs/done.yaml', RULES)
+    await project.cli(['trust', '--yes'])
     await project.cli(['workflow', 'abort', '7'], agentShell())
     expect(await reasonOf(stops(project, { prompt_id: 'p3' }))).toContain('postflight done')
   })
@@ -502,13 +513,11 @@ describe('an emergency', () => {
     await project.cli(['trust', '--yes'])
     const transcript = project.transcript()
     await edit(project, 'src/b.ts')
-    const { stdout } = await project.cli(['bypass', '--all'])
-    const first = await stops(project, { transcript_path: transcript, prompt_id: 'p1' })
+    const stdout = 'specs/done.yaml: the next stop of each session goes through\n'
+    expect(await project.cli(['bypass', '--all'])).toMatchObject({ stdout })
+    expect((await stops(project, { transcript_path: transcript, prompt_id: 'p1' })).answer).toEqual({})
     await edit(project, 'src/b.ts')
-    const second = await stops(project, { transcript_path: transcript, prompt_id: 'p2' })
-    expect(stdout).toBe('specs/done.yaml: the next stop of each session goes through\n')
-    expect(first.answer).toEqual({})
-    expect(second.answer.reason).toContain('src/b.ts')
+    expect(await reasonOf(stops(project, { transcript_path: transcript, prompt_id: 'p2' }))).toContain('src/b.ts')
   })
 
   it('that came with a clone lets no stop through', async () => {
@@ -535,12 +544,9 @@ describe('the times of files', () => {
     const project = await edited()
     const ahead = new Date(Date.now() + HOUR_MS)
     utimesSync(project.at('src/b.ts'), ahead, ahead)
-    const first = await done(project)
-    const second = await done(project)
+    expect((await done(project)).stdout).toMatch(/^1 check passed.*\n$/)
+    expect((await done(project)).stdout).toContain('nothing is due')
     await edit(project, 'src/b.ts')
-    expect(first.stdout).toMatch(/^1 check passed/)
-    expect(first.stdout).not.toContain('write files themselves')
-    expect(second.stdout).toContain('nothing is due')
     expect(await reasonOf(stops(project))).toContain('src/b.ts')
   })
 
@@ -605,10 +611,9 @@ describe('checks that remove what git ignores', () => {
     const project = await begun(sources('rm -rf specs/.postflight; test ! -f broken'))
     project.write('broken', '')
     await edit(project, 'src/b.ts')
-    const red = await done(project)
+    expect((await done(project)).status).toBe(1)
     rmSync(project.at('broken'))
-    const green = await done(project)
-    expect([red.status, green.status]).toEqual([1, 0])
+    expect((await done(project)).status).toBe(0)
     expect((await done(project, '--list')).stdout).toMatch(/^not due .*\(proven /)
   })
 })
@@ -729,9 +734,8 @@ describe('a hostile or broken project', () => {
 
   it('folders of sessions that ended go after seven days', async () => {
     const project = await begun()
-    const old = project.write('specs/.postflight/done-0123456789abcdef/baseline.json', '{}')
-    const eightDays = new Date(Date.now() - 8 * 86_400_000)
-    utimesSync(join(old, '..'), eightDays, eightDays)
+    project.write('specs/.postflight/done-0123456789abcdef/baseline.json', '{}')
+    makeOld(project.at('specs/.postflight/done-0123456789abcdef'), 24 * 8)
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
     expect(project.has('specs/.postflight/done-0123456789abcdef')).toBe(false)
     expect(filesOf(project)).toContain('baseline.json')
