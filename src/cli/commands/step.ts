@@ -5,7 +5,7 @@ import { checkFailed, checkList, markerProblem, since } from '../../marker/check
 import { commandsOf, decideChecks, type Marker, type MarkerCheck, remainingSteps } from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
-import { markerDisplayPath } from '../../marker/stored-marker.ts'
+import { markerDisplayPath, markerKey } from '../../marker/stored-marker.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -49,18 +49,18 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task, 'marker', shellIdentity(context.environment)?.session)
   const before = options.undo ? undefined : requireReadable(readMarker(folder))?.marker
-  let checks: readonly MarkerCheck[] = []
+  let proven: string | undefined
   if (before !== undefined) {
     const index = findStep(folder, before, wanted)
-    checks = isTicked(before, index) ? [] : checksOfStep(before, index)
+    proven = identityOf(before, index)
+    const checks = isTicked(before, index) ? [] : checksOfStep(before, index)
     const failed = await proveStep(context, folder, before, checks, index, options)
     if (failed !== undefined) return failed
   }
   const { plan, marker } = changeMarker(folder, (present) => {
     const index = findStep(folder, present, wanted)
     const isSame = isTicked(present, index) === !options.undo
-    const needed = isSame || options.undo ? [] : checksOfStep(present, index)
-    if (needed.some(({ run }) => checks.every((one) => one.run !== run))) throw refusal(folder, 'replaced', checks)
+    if (proven !== undefined && proven !== identityOf(present, index)) throw refusal(folder, 'replaced', [])
     // Only `done` changes; unknown keys are kept.
     return { fields: { steps: withStep(present, index, !options.undo) }, index, isSame }
   })
@@ -133,6 +133,11 @@ function isTicked(marker: Marker, index: number): boolean {
 function checksOfStep(marker: Marker, index: number): MarkerCheck[] {
   const name = marker.steps[index]?.name
   return marker.checks.filter(({ step }) => step !== undefined && step === name)
+}
+
+/** Of a step and its checks, to find out whether another step has its number now. */
+function identityOf(marker: Marker, index: number): string {
+  return JSON.stringify([markerKey(marker), marker.steps[index]?.name, commandsOf(checksOfStep(marker, index))])
 }
 
 function nameOf(marker: Marker, index: number): string {

@@ -295,8 +295,8 @@ describe.concurrent('step with a check', () => {
 })
 
 /** Starts `clear` and waits until its check has made a file. */
-async function clearing(project: Project) {
-  const started = startCli({ ...project, env: { ...project.env, ...ENV } }, ['clear', '259'], onTestFinished)
+async function clearing(project: Project, line = 'clear 259') {
+  const started = startCli({ ...project, env: { ...project.env, ...ENV } }, line.split(' '), onTestFinished)
   while (!project.has('started')) await sleep(20)
   return started
 }
@@ -328,11 +328,12 @@ describe('running checks', () => {
   })
 
   it.each([
-    ['replaced theirs', { id: 'pf_newnewnewnew' }],
-    ['another session adopted', { cc_session_id: OTHER_SESSION }],
-  ])('leave a marker that %s', async (_what, fields) => {
-    const project = checked([{ run: WAIT_FOR_GO }])
-    const { ended, stdout } = await clearing(project)
+    ['replaced theirs', 'clear 259', { id: 'pf_newnewnewnew' }],
+    ['another session adopted', 'clear 259', { cc_session_id: OTHER_SESSION }],
+    ['has another step of that number', 'step 259 1 --json', { steps: ['two', 'one'] }],
+  ])('leave a marker that %s', async (_what, line, fields) => {
+    const project = checked([{ run: WAIT_FOR_GO, step: 'one' }], { steps: ['one'] })
+    const { ended, stdout } = await clearing(project, line)
     project.marker('259_x', { ...OWNED, ...fields })
     project.write('go', '')
     expect(await ended).toBe(1)
