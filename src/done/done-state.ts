@@ -67,9 +67,11 @@ export function readBypass(folder: TaskFolder): Baseline | undefined {
 
 function readBaselineFile({ path: folder }: TaskFolder, name: string): Baseline | undefined {
   const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
-  if (read.kind !== 'text' || isFuture(read.modifiedMs)) return undefined
-  // A garbled baseline still has a time.
-  return { sinceMs: read.modifiedMs, ...readAbout(jsonObjectIn(read.text)) }
+  if (read.kind !== 'text') return undefined
+  const about = jsonObjectIn(read.text)
+  // A garbled baseline still has a time. `git stash --all` and copies give the file a later one.
+  const sinceMs = typeof about.at_ms === 'number' ? Math.min(about.at_ms, read.modifiedMs) : read.modifiedMs
+  return isFuture(sinceMs) ? undefined : { sinceMs, ...readAbout(about) }
 }
 
 type About = Pick<Baseline, 'paths' | 'prompt'>
@@ -94,7 +96,7 @@ export function isFuture(timeMs: number): boolean {
 export function writeBaseline(folder: TaskFolder, paths: Readonly<Record<string, string>>): void {
   makeSessionFolder(folder)
   try {
-    createWhole(path.join(folder.path, BASELINE_FILE), `${JSON.stringify({ paths })}\n`)
+    createWhole(path.join(folder.path, BASELINE_FILE), baselineText(folder, { paths }))
     sync(folder.path)
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
@@ -133,7 +135,11 @@ export function endBypass(folder: TaskFolder, paths: Readonly<Record<string, str
 }
 
 function writeBypassed(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
-  replaceFile(path.join(folder.path, BYPASSED_FILE), `${JSON.stringify({ paths, prompt_id: prompt })}\n`)
+  replaceFile(path.join(folder.path, BYPASSED_FILE), baselineText(folder, { paths, prompt_id: prompt }))
+}
+
+function baselineText({ path: folder }: TaskFolder, about: object): string {
+  return `${JSON.stringify({ at_ms: fileSystemNow(folder), ...about })}\n`
 }
 
 /** The last stop, according to the abandoned marker. */

@@ -550,10 +550,14 @@ describe('the times of files', () => {
     expect(await reasonOf(stops(project))).toContain('src/b.ts')
   })
 
-  it('of a baseline that is later than the clock do not count', async () => {
-    const project = await begun()
+  it('of a baseline do not count if they are later than the clock, or than its text (after `git stash --all`)', async () => {
+    const project = await edited()
+    const baseline = project.at(folderOf(project), 'baseline.json')
+    utimesSync(baseline, new Date(), new Date())
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+    writeFileSync(baseline, 'garbled')
     const ahead = new Date(Date.now() + HOUR_MS)
-    utimesSync(project.at(folderOf(project), 'baseline.json'), ahead, ahead)
+    utimesSync(baseline, ahead, ahead)
     const transcript = project.transcript()
     await edit(project, 'src/b.ts')
     expect(await reasonOf(stops(project, { transcript_path: transcript }))).toContain('src/b.ts')
