@@ -26,6 +26,8 @@ export function repairDoneFile(trust: string): string {
   return `repair the file, then run ${trust}`
 }
 
+export const NO_FILE = 'it names no file now; "src/**" names all files of a folder'
+
 export type DoneStatus = keyof typeof DONE_STANDING
 
 export function doneAtStart(status: DoneStatus, trust: string): string {

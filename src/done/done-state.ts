@@ -57,15 +57,11 @@ const BYPASSED_FILE = 'bypassed.json'
 /** In bytes. */
 const BASELINE_LIMIT = 65_536
 
-export function readBaseline(folder: TaskFolder): Baseline | undefined {
-  return readBaselineFile(folder, BASELINE_FILE)
-}
-
 export function readBypass(folder: TaskFolder): Baseline | undefined {
-  return readBaselineFile(folder, BYPASSED_FILE)
+  return readBaseline(folder, BYPASSED_FILE)
 }
 
-function readBaselineFile({ path: folder }: TaskFolder, name: string): Baseline | undefined {
+export function readBaseline({ path: folder }: TaskFolder, name = BASELINE_FILE): Baseline | undefined {
   const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
   if (read.kind !== 'text') return undefined
   const about = jsonObjectIn(read.text)

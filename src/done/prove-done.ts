@@ -10,8 +10,8 @@ import { makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import type { DoneRule } from './done-rules.ts'
 import {
+  type Baseline,
   type DoneReceipt,
-  type DoneReceipts,
   fileSystemNow,
   keepReceipt,
   readBaseline,
@@ -33,14 +33,11 @@ function timesOf(search: FileSearch, rule: DoneRule): ReadonlyMap<string, number
   return paths && search.timesOf(paths)
 }
 
-interface Pass<Green> {
+export interface DoneProof {
   readonly kind: 'ran'
   readonly done: readonly RunCheck[]
   readonly failed: RunCheck | undefined
-  readonly green: readonly (Green & { readonly rule: DoneRule })[]
-}
-
-export interface DoneProof extends Pass<{ readonly receipt: DoneReceipt }> {
+  readonly green: readonly { readonly rule: DoneRule; readonly receipt: DoneReceipt }[]
   readonly cleared: readonly TaskFolder[]
   /** Rules whose files changed after their checks. */
   readonly due: readonly DoneRule[]
@@ -53,26 +50,22 @@ function foldersOf(context: CommandContext, root: string): readonly TaskFolder[]
 }
 
 export function statesFor(context: CommandContext, root: string, trusted: TrustedRules): readonly RuleState[] {
-  const search = new FileSearch(root)
-  const receipts = readReceipts(root, trusted, Date.now())
-  const folders = foldersOf(context, root)
-  const [first, ...others] = folders.map((folder) => statesOf(folder, trusted.rules, search, receipts))
-  if (first === undefined)
-    return judgeRules(trusted.rules, search, [{ sinceMs: Number.POSITIVE_INFINITY, paths: {} }], receipts)
+  const judge = judging(root, trusted)
+  const [first = judge(NEVER), ...others] = foldersOf(context, root).map((folder) => judge(readBaseline(folder)))
   return first.map((state, index) => {
     const states = [state, ...others.flatMap((one) => one[index] ?? [])]
     return states.find(({ isDue }) => isDue) ?? states.find((one) => !isSearched(one)) ?? state
   })
 }
 
-function statesOf(
-  folder: TaskFolder,
-  rules: readonly DoneRule[],
-  search: FileSearch,
-  receipts: DoneReceipts,
-): RuleState[] {
-  const baseline = readBaseline(folder)
-  return judgeRules(rules, search, baseline === undefined ? [] : [baseline], receipts)
+/** Nothing changed since. */
+const NEVER: Baseline = { sinceMs: Number.POSITIVE_INFINITY, paths: {} }
+
+function judging(root: string, trusted: TrustedRules) {
+  const search = new FileSearch(root)
+  const receipts = readReceipts(root, trusted, Date.now())
+  return (baseline: Baseline | undefined): readonly RuleState[] =>
+    judgeRules(trusted.rules, search, baseline === undefined ? [] : [baseline], receipts)
 }
 
 export async function proveDone(
@@ -153,11 +146,7 @@ function locationOf(context: CommandContext, root: string): TaskFolder {
   return { root, path: makeJournalFolder(root), task: JOURNAL_FOLDER, relative: JOURNAL_PATH }
 }
 
-async function runPass(
-  context: CommandContext,
-  root: string,
-  rules: readonly DoneRule[],
-): Promise<Pass<{ readonly durationMs: number }> | Busy> {
+async function runPass(context: CommandContext, root: string, rules: readonly DoneRule[]) {
   const done: RunCheck[] = []
   const green: { rule: DoneRule; durationMs: number }[] = []
   for (const rule of rules) {
@@ -173,11 +162,11 @@ async function runPass(
     })
     if (proof.kind === 'busy') return proof
     done.push(...proof.done)
-    if (proof.failed !== undefined) return { kind: 'ran', done, failed: proof.failed, green }
+    if (proof.failed !== undefined) return { kind: 'ran' as const, done, failed: proof.failed, green }
     const own = done.filter(({ run }) => rule.checks.includes(run))
     green.push({ rule, durationMs: own.reduce((sum, { durationMs }) => sum + durationMs, 0) })
   }
-  return { kind: 'ran', done, failed: undefined, green }
+  return { kind: 'ran' as const, done, failed: undefined, green }
 }
 
 export function clearProven(
@@ -186,11 +175,10 @@ export function clearProven(
   trusted: TrustedRules,
   { done, green }: Pick<DoneProof, 'done' | 'green'> = { done: [], green: [] },
 ): TaskFolder[] {
-  const search = new FileSearch(root)
-  const receipts = readReceipts(root, trusted, Date.now())
+  const judge = judging(root, trusted)
   return foldersOf(context, root).filter((folder) => {
     if (kindAt(folder.path) !== 'folder') return false
-    const states = statesOf(folder, trusted.rules, search, receipts)
+    const states = judge(readBaseline(folder))
     // If its search ended early, a green check proves a rule all the same.
     const isProven = (state: RuleState): boolean => isSearched(state) || green.some(({ rule }) => rule === state.rule)
     if (states.some((state) => state.isDue || !isProven(state))) return false

@@ -255,6 +255,10 @@ export function hashOfPaths(paths: readonly string[]): string {
   return sha256(paths.join('\0')).slice(0, 32)
 }
 
+export function namesNoFile({ paths }: RuleState): boolean {
+  return paths === hashOfPaths([])
+}
+
 /** In place of the hash of a receipt's paths, if the search for them ended early. */
 export const UNSEARCHED = ''
 

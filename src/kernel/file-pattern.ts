@@ -31,7 +31,7 @@ export function expandPatterns(patterns: readonly string[]): string[] | undefine
     else expanded.add(`${before}\\{${inner}\\}${after}`)
   }
   // An empty alternative names nothing, and fast-glob throws for it.
-  const result = [...expanded].filter((pattern) => pattern !== '')
+  const result = [...expanded].filter((pattern) => pattern !== '').map((pattern) => pattern.replace(/\/$/, '/**'))
   return result.every(isBounded) ? result : undefined
 }
 

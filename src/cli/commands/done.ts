@@ -1,7 +1,7 @@
-import { ruleName } from '../../done/done-rules.ts'
+import { NO_FILE, ruleName } from '../../done/done-rules.ts'
 import { requireRules } from '../../done/done-yaml.ts'
 import { clearProven, type DoneProof, proveDone, statesFor } from '../../done/prove-done.ts'
-import { isSearched, type RuleState } from '../../done/search.ts'
+import { isSearched, namesNoFile, type RuleState } from '../../done/search.ts'
 import { readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -111,10 +111,12 @@ function resultOf(
   }
 }
 
-function listLine({ rule, isDue, changed, paths, receipt }: RuleState): string {
+function listLine(state: RuleState): string {
+  const { rule, isDue, changed, paths, receipt } = state
   const name = oneLine(ruleName(rule), 80)
   if (paths === undefined) return `?        ${name}: too many files to be searched; narrow its \`when\``
-  if (!isDue) return `not due  ${name}${receipt === undefined ? '' : ` (proven ${toIso(receipt.atMs)})`}`
+  const unproven = namesNoFile(state) ? ` (${NO_FILE})` : ''
+  if (!isDue) return `not due  ${name}${receipt === undefined ? unproven : ` (proven ${toIso(receipt.atMs)})`}`
   const short = (texts: readonly string[]): string[] => texts.map((text) => oneLine(text, 120))
   const files = changed.length === 0 ? 'files were added or removed' : short(changed).join(', ')
   return `due      ${name}: ${short(rule.checks).join('; ')} (${files})`

@@ -1,5 +1,7 @@
-import { ruleName } from '../../done/done-rules.ts'
+import { NO_FILE, ruleName } from '../../done/done-rules.ts'
 import { describeRules, requireRules } from '../../done/done-yaml.ts'
+import { statesFor } from '../../done/prove-done.ts'
+import { namesNoFile } from '../../done/search.ts'
 import {
   forgetTrusted,
   keepTrusted,
@@ -11,7 +13,7 @@ import {
 import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
-import { oneLine, QUOTE_LIMIT, stripControl } from '../../kernel/text.ts'
+import { oneLine, QUOTE_LIMIT, quotedNames, stripControl } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
 import type { BareCommand, Declaration, Run } from '../command.ts'
@@ -62,6 +64,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
     const { when, unless, checks } = rule
     return { name: ruleName(rule), when, unless, checks }
   })
+  const states = isAccepted ? statesFor(context, root, { rules, nonce: '' }) : []
   const trusted = changed
     ? `trusted ${DONE_PATH}: ${describeRules(shown.map(({ name }) => name))}`
     : `${DONE_PATH} is trusted already`
@@ -71,6 +74,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
     lines: [
       ...(yes && changed ? [text] : []),
       isAccepted ? trusted : `${DONE_PATH} was not trusted; nothing has changed`,
+      ...states.filter(namesNoFile).map(({ rule }) => `${quotedNames([ruleName(rule)])}: ${NO_FILE}`),
     ],
   }
 }
