@@ -175,18 +175,13 @@ export async function clearOne(
     ...(owner === undefined || owner === session ? [] : [`it belonged to session ${oneLine(owner, 80)}`]),
     ...(keptTexts.length === 0 ? [] : [`its text does not parse and is kept as ${keptTexts.join(', ')}`]),
   ]
+  const { task, path } = folder
+  const checks = done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs }))
+  const about = { task, path, marker_id: marker?.id ?? null, steps_left: left, files: result.files }
   return {
     kind: 'cleared',
     settles: result.abandoned.map(({ id }) => id),
-    data: {
-      task: folder.task,
-      path: folder.path,
-      marker_id: marker?.id ?? null,
-      steps_left: left,
-      files: result.files,
-      checks: done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
-      unchecked: result.isUnchecked,
-    },
+    data: { ...about, checks, unchecked: result.isUnchecked },
     lines: [`cleared ${filesAndNotes(context, folder, result.files, notes)}`],
   }
 }
@@ -208,20 +203,8 @@ function wouldClear(
     ...(left.length === 0 ? [] : [notTicked(left)]),
     ...(keepsText ? [`its text does not parse and would be kept as ${UNPARSED_FILE}`] : []),
   ]
-  return {
-    kind: 'cleared',
-    settles: [],
-    data: {
-      task: folder.task,
-      path: folder.path,
-      marker_id: null,
-      steps_left: left,
-      files,
-      checks: [],
-      unchecked,
-    },
-    lines: [`would clear ${filesAndNotes(context, folder, files, notes)}`],
-  }
+  const data = { task: folder.task, path: folder.path, marker_id: null, steps_left: left, files, checks: [], unchecked }
+  return { kind: 'cleared', settles: [], data, lines: [`would clear ${filesAndNotes(context, folder, files, notes)}`] }
 }
 
 const UNCHECKED_NOTE = 'unchecked: its marker is kept as abandoned'
