@@ -75,7 +75,8 @@ export function replaceFile(
     fs.renameSync(temporary, path)
   } catch (error) {
     tryRemoveFile(temporary)
-    throw error
+    // Node names the temporary file.
+    throw Object.assign(error as Error, { path })
   }
   if (durable) sync(nodePath.dirname(path))
 }

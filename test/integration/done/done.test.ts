@@ -629,6 +629,7 @@ describe('a hostile or broken project', () => {
     breaks(project)
     const { answer } = await stops(project, { transcript_path: project.transcript() })
     expect(['block', undefined]).toContain(answer.decision)
+    if (_what.includes('are a folder')) expect((await done(project)).stderr).toContain('done-receipts.json (EISDIR)')
     if (_what.includes('cannot be written')) chmodSync(project.at('specs/.postflight'), 0o700)
   })
 
