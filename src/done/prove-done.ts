@@ -39,7 +39,6 @@ export interface DoneProof {
   readonly failed: RunCheck | undefined
   readonly green: readonly { readonly rule: DoneRule; readonly receipt: DoneReceipt }[]
   readonly cleared: readonly TaskFolder[]
-  /** Rules whose files changed after their checks. */
   readonly due: readonly DoneRule[]
 }
 
