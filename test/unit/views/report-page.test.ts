@@ -265,10 +265,9 @@ describe('the page', () => {
     const cardsOf = (count: number) =>
       reportPage(
         reportOf(Array.from({ length: count }, (_, index): Entry => [index, 'create', { task: `${index}_x` }])),
-      ).match(/<details class="card task" id="t\d" open>/g)
-    const open = [1, 2, 3, 4, 5, 6].map((number) => `<details class="card task" id="t${number}" open>`)
-    expect(cardsOf(6)).toEqual(open)
-    expect(cardsOf(7)).toEqual(open.slice(0, 1))
+      ).match(/<details class="card task" open>/g)
+    expect(cardsOf(6)).toHaveLength(6)
+    expect(cardsOf(7)).toHaveLength(1)
   })
 
   it('has the name of the root, and the events that belong to no marker', () => {
@@ -277,7 +276,7 @@ describe('the page', () => {
     expect(
       page
         .replace(/<style>[\s\S]*?<\/style>/, '<style/>')
-        .replace(/<main>[\s\S]*?<h2>Tasks[\s\S]*?<\/section><\/details>/, '<main/>')
+        .replace(/<main>[\s\S]*?<h2>Tasks[\s\S]*?<\/section><\/div><\/details>/, '<main/>')
         .replace(/></g, '>\n<'),
     ).toMatchSnapshot()
     expect(page).toMatch(/<style>:root\{color-scheme:light dark;[^<\n]+<\/style>/)

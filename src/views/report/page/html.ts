@@ -38,8 +38,8 @@ function escaped(text: string): string {
 
 export const STYLE = `
 :root{color-scheme:light dark;--bg:#f6f7f9;--card:#fff;--ink:#1c2430;--soft:#5b6675;--line:#dfe3e9;--track:#eceff3;
---good:#1a7f45;--good-bg:#dcf5e5;--warn:#9a5b00;--warn-bg:#fdeecb;--bad:#b3261e;--bad-bg:#fde3e1;--wait:#1f5fbf;--wait-bg:#dfeafc;--plain:#56606d;--plain-bg:#e9ecf0;
---good-bar:#2fa866;--warn-bar:#e0a020;--bad-bar:#d9483f;--wait-bar:#5b8fe0;--plain-bar:#9aa5b3}
+--good:#187a42;--good-bg:#dcf5e5;--warn:#9a5b00;--warn-bg:#fdeecb;--bad:#b3261e;--bad-bg:#fde3e1;--wait:#1f5fbf;--wait-bg:#dfeafc;--plain:#56606d;--plain-bg:#e9ecf0;
+--good-bar:#28925a;--warn-bar:#b47a10;--bad-bar:#d9483f;--wait-bar:#4a7fd4;--plain-bar:#7d8997}
 @media(prefers-color-scheme:dark){:root{--bg:#12161c;--card:#1a2029;--ink:#e6eaf0;--soft:#9aa6b5;--line:#2c3541;--track:#252d38;
 --good:#6fdc9c;--good-bg:#173a28;--warn:#f3c061;--warn-bg:#41300f;--bad:#ff9a92;--bad-bg:#471d1b;--wait:#9cc2ff;--wait-bg:#1b3154;--plain:#b3bdc9;--plain-bg:#2a323d;
 --good-bar:#3fae70;--warn-bar:#c99327;--bad-bar:#d4574e;--wait-bar:#5b8fe0;--plain-bar:#6b7684}}
@@ -54,7 +54,7 @@ p{margin:4px 0}
 a{color:inherit}
 .soft,small{color:var(--soft);font-size:13px}
 .kind{color:var(--soft);font-size:13px;font-weight:600}
-.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px;margin:0 0 12px}
+.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px;margin:0 0 12px;-webkit-print-color-adjust:exact;print-color-adjust:exact}
 .story .rows{gap:4px;margin-top:8px}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin-top:18px}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:12px 16px}
@@ -92,6 +92,7 @@ summary::-webkit-details-marker{display:none}
 details.task>summary{display:flex;flex-wrap:wrap;gap:4px 10px;align-items:baseline}
 details.task>summary h3::before{content:"▸";display:inline-block;width:1.1em;color:var(--soft)}
 details.task[open]>summary h3::before{content:"▾"}
+.task>div{scroll-margin-top:64px}
 .story{border-top:1px solid var(--line);margin-top:14px;padding-top:14px}
 .story>.head{display:flex;flex-wrap:wrap;gap:4px 10px;align-items:baseline;margin-bottom:8px}
 .more>summary{color:var(--soft);font-size:13px;margin-top:8px}
@@ -118,6 +119,6 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;
 .steps .done::before{content:"✓ ";color:var(--good)}.steps .skipped::before,.steps .failed::before{content:"✗ ";color:var(--bad)}.steps .open::before{content:"· "}
 footer{max-width:1080px;margin:0 auto;padding:16px 20px 48px;color:var(--soft);font-size:12px}
 @media(max-width:640px){main,header.top,footer{padding-left:14px;padding-right:14px}.card{padding:13px 14px}
-.row{grid-template-columns:1fr;gap:2px}.run{grid-template-columns:1fr}.graph{justify-self:center}.axis{display:none}th,td{padding-right:6px}td.n,th.n{padding-left:6px}
+.row{grid-template-columns:1fr;gap:2px}.run{grid-template-columns:1fr}.graph{justify-self:center}.axis{display:none}td:first-child b{min-width:6ch}td .badge{white-space:normal;overflow-wrap:normal}th,td{padding-right:6px}td.n,th.n{padding-left:6px}
 .tiles{grid-template-columns:1fr 1fr;gap:8px}.tile{padding:10px 12px}.tile b{font-size:20px}.tile:last-child:nth-child(odd){grid-column:1/-1}}
 `.replaceAll('\n', '')

@@ -124,9 +124,9 @@ function labels({ ticks }: Scale, { startMs, endMs }: Span): Html[] {
 
 export function taskCard({ task, markers, runs, endMs }: TaskStory, index: number, isOpen: boolean): Html {
   const statuses = [...new Set([...markers, ...runs].map(({ status }) => status))]
-  return html`<details class="card task" id="t${index + 1}"${isOpen && html` open`}><summary><h3>${oneLine(taskTitle(task), 120)}</h3>
+  return html`<details class="card task"${isOpen && html` open`}><summary><h3>${oneLine(taskTitle(task), 120)}</h3>
     ${statuses.map(badge)}<small>${clock(endMs)}</small></summary>
-    ${markers.map(markerCard)}${runs.map(runCard)}</details>`
+    <div id="t${index + 1}">${markers.map(markerCard)}${runs.map(runCard)}</div></details>`
 }
 
 function markerCard(marker: MarkerStory): Html {
