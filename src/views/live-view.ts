@@ -72,7 +72,10 @@ export function frame(
   const top = [...wrap(paint.bold(printable(title, true)), columns), '']
   const bottom = wrap(paint.dim(`last change ${changedAt} · q quits`), columns)
   const room = Math.max(1, rows - top.length - bottom.length)
-  const body = lines.flatMap((line) => wrap(printable(line, true), columns))
+  // A folder's name in a command may have a line break.
+  const body = printable(lines.join('\n'), true)
+    .split('\n')
+    .flatMap((line) => wrap(line, columns))
   const hidden = body.length - room
   const more = wrap(`… ${hidden + 1} more rows: make the window taller`, columns).slice(0, 1)
   const shown = hidden <= 0 ? body : [...body.slice(0, room - 1), ...more]
@@ -120,10 +123,15 @@ function openLiveScreen(output: Output) {
   const typed = (keys: Buffer): void => {
     const text = keys.toString('latin1')
     if (QUIT.test(text)) quit()
-    else if (text.includes(SUSPEND) && process.platform !== 'win32') {
-      leave()
-      process.kill(process.pid, 'SIGTSTP')
-    }
+    else if (text.includes(SUSPEND) && process.platform !== 'win32') suspend()
+  }
+  const suspend = (): void => {
+    leave()
+    process.off('SIGTSTP', suspend)
+    // The whole job, as the terminal does: a shell waits for `npx`. Without job control this does nothing.
+    process.kill(0, 'SIGTSTP')
+    process.on('SIGTSTP', suspend)
+    continued()
   }
   const continued = (): void => {
     enter()
@@ -135,14 +143,14 @@ function openLiveScreen(output: Output) {
   }
   const close = (): void => {
     for (const signal of ENDING_SIGNALS) process.off(signal, ended)
-    process.off('SIGINT', quit).off('SIGCONT', continued).off('exit', leave)
+    process.off('SIGINT', quit).off('SIGTSTP', suspend).off('SIGCONT', continued).off('exit', leave)
     stdin.off('data', typed)
     stdout.off('resize', repaint)
     leave()
   }
 
   for (const signal of ENDING_SIGNALS) process.on(signal, ended)
-  process.on('SIGINT', quit).on('SIGCONT', continued).on('exit', leave)
+  process.on('SIGINT', quit).on('SIGTSTP', suspend).on('SIGCONT', continued).on('exit', leave)
   stdout.on('resize', repaint)
   if (stdin.isTTY) stdin.on('data', typed)
   enter()

@@ -81,6 +81,9 @@ describe
       const project = await busyProject()
       const view = start(project, 'inspect --watch', WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContain('  · 1. update status')
+      // Without a shell's job control, Ctrl-Z changes nothing.
+      view.type('\u001a')
+      await expect.poll(() => view.output().split('\u001b[?1049h').length, patient).toBe(3)
       view.type(key)
       expect(await view.ended).toBe(0)
       expect(view.isAlternate()).toBe(false)

@@ -13,7 +13,7 @@ describe('a line that is wrapped', () => {
     ['  a bc defghi', 12, ['  a bc', '    defghi']],
     ['0123456789', 10, ['0123456789']],
     ['0123456789ab', 10, ['0123456789', '  ab']],
-    ['漢字漢字', 5, ['漢字', ' 漢字']],
+    ['漢𠮷漢字', 5, ['漢𠮷', ' 漢字']],
     ['e\u0301e\u0301', 2, ['e\u0301e\u0301']],
     ['🚀🚀', 3, ['🚀', ' 🚀']],
   ])('%j in %d columns', (line, columns, expected) => expect(wrap(line, columns)).toEqual(expected))
@@ -60,6 +60,6 @@ describe('a screen', async () => {
     [4, [head, '', more(3), foot]],
     [2, [head, '']],
   ])('of %d rows', (rows, expected) => {
-    expect(frame({ columns: 50, rows }, view, ['one', 'two', 'three'], '12:00:00')).toEqual(expected)
+    expect(frame({ columns: 50, rows }, view, ['one', 'two\nthree'], '12:00:00')).toEqual(expected)
   })
 })
