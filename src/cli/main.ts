@@ -80,7 +80,7 @@ async function runCommand(
     return json ? { ...context, terminal: undefined } : context
   }
   const context = now()
-  const paint = await painterFor(stdout, context.environment.NO_COLOR)
+  const paint = await painterFor(stdout, context.environment)
   const surroundings = {
     json,
     quiet,

@@ -2,6 +2,7 @@ import { sleep } from '../disk/age.ts'
 import { messageOf } from '../kernel/error-messages.ts'
 import { EXIT_CODES, type PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
+import type { Environment } from '../kernel/values.ts'
 import type { CommandResult } from '../project/command-context.ts'
 import type { ErrorDocument } from './documents.ts'
 
@@ -88,8 +89,8 @@ export interface Painter {
 const plain = (text: string): string => text
 const NO_COLOURS: Painter = { bold: plain, dim: plain, green: plain, yellow: plain, red: plain }
 
-export async function painterFor(output: Pick<Output, 'isTTY'>, noColor: string | undefined): Promise<Painter> {
-  if (noColor || output.isTTY !== true) return NO_COLOURS
+export async function painterFor({ isTTY }: Pick<Output, 'isTTY'>, { NO_COLOR, TERM }: Environment): Promise<Painter> {
+  if (NO_COLOR || TERM === 'dumb' || isTTY !== true) return NO_COLOURS
   return (await import('picocolors')).default.createColors(true)
 }
 

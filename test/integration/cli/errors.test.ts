@@ -240,12 +240,13 @@ describe.concurrent('output', () => {
 
   const hasScript = canRun('script -qec true /dev/null')
   it.runIf(hasScript)(
-    `has colour on a terminal, and none with NO_COLOR${skipNote(hasScript, 'script is not installed')}`,
+    `has colour on a terminal, and none with NO_COLOR or TERM=dumb${skipNote(hasScript, 'script is not installed')}`,
     async () => {
       const project = withMarker(OWNED, '007_x')
       const script = `script -qec '"${process.execPath}" "${CLI}" inspect' /dev/null < /dev/null`
       expect((await project.shell(script, { env: { TERM: 'xterm' } })).stdout).toContain('\u001b[')
-      expect((await project.shell(script, { env: { TERM: 'xterm', NO_COLOR: '1' } })).stdout).not.toContain('\u001b[')
+      const plain = [{ TERM: 'xterm', NO_COLOR: '1' }, { TERM: 'dumb' }]
+      for (const env of plain) expect((await project.shell(script, { env })).stdout).not.toContain('\u001b[')
     },
   )
 

@@ -49,7 +49,7 @@ describe('a line that is wrapped', () => {
 })
 
 describe('a screen', async () => {
-  const view = { command: 'status', root: '/my\nproject', paint: await painterFor({}, '1') }
+  const view = { command: 'status', root: '/my\nproject', paint: await painterFor({}, {}) }
   const [head, foot] = ['postflight status  /my project', 'last change 12:00:00 · q quits']
   const more = (count: number): string => `… ${count} more rows: make the window taller`
 
