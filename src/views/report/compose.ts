@@ -32,25 +32,25 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
       return timeMs === undefined ? [] : [{ line, timeMs }]
     })
     .sort((one, other) => one.timeMs - other.timeMs)
-  const ofMarkers = groupByTask(timed)
+  const linesOf = grouped(timed, ({ line }) => (isOfMarker(line) ? textOf(line, 'task', MAX_NAME) : undefined))
+  const markersOf = grouped(markers, ({ task }) => task)
+  const runsOf = grouped(runs, ({ task }) => task)
+  const linesWithId = grouped(timed, ({ line }) => textOf(line, 'marker_id'))
+  const markersWithId = grouped(markers, ({ id }) => id)
   const ofNone = new Set<TimedLine>()
   // Its folder was renamed.
   const isElsewhere = ({ id, endMs }: MarkerStory, task: string): boolean =>
     id !== undefined &&
-    (markers.some((one) => one.id === id && one.task !== task) ||
-      timed.some(({ line, timeMs }) => line.marker_id === id && timeMs > endMs))
-  const names = new Set([...ofMarkers.keys(), ...markers.map(({ task }) => task), ...runs.map(({ task }) => task)])
+    (markersWithId.get(id)?.some((one) => one.task !== task) ||
+      linesWithId.get(id)?.some(({ timeMs }) => timeMs > endMs)) === true
+  const names = new Set([...linesOf.keys(), ...markersOf.keys(), ...runsOf.keys()])
   const tasks = [...names]
     .map((task) => {
-      const stories = markerStories(
-        ofMarkers.get(task) ?? [],
-        markers.filter((marker) => marker.task === task),
-        nowMs,
-        ofNone,
-      ).map((story): MarkerStory => {
-        return story.status === 'removed' && isElsewhere(story, task) ? { ...story, status: 'moved' } : story
-      })
-      const own = runs.filter((run) => run.task === task).map((run) => runStory(run, nowMs))
+      const stories = markerStories(linesOf.get(task) ?? [], markersOf.get(task) ?? [], nowMs, ofNone).map(
+        (story): MarkerStory =>
+          story.status === 'removed' && isElsewhere(story, task) ? { ...story, status: 'moved' } : story,
+      )
+      const own = (runsOf.get(task) ?? []).map((run) => runStory(run, nowMs))
       return { task, markers: stories, runs: own, ...around([...stories, ...own]) }
     })
     // If a run's folder is gone, the journal may still have the end of a wait.
@@ -72,13 +72,13 @@ export type Report = Readonly<ReturnType<typeof composeReport>>
 
 export type TaskStory = Report['tasks'][number]
 
-function groupByTask(timed: readonly TimedLine[]): Map<string, TimedLine[]> {
-  const groups = new Map<string, TimedLine[]>()
-  for (const one of timed) {
-    const task = textOf(one.line, 'task', MAX_NAME)
-    if (task === undefined || !isOfMarker(one.line)) continue
-    const group = groups.get(task)
-    if (group === undefined) groups.set(task, [one])
+function grouped<One, Key>(all: readonly One[], keyOf: (one: One) => Key | null | undefined): Map<Key, One[]> {
+  const groups = new Map<Key, One[]>()
+  for (const one of all) {
+    const key = keyOf(one)
+    if (key === null || key === undefined) continue
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [one])
     else group.push(one)
   }
   return groups

@@ -96,6 +96,9 @@ describe('a report', () => {
     expect(starts).toEqual([...starts].sort((one, other) => other - one))
     expect(reportPage(report)).toContain('2 older tasks left out')
     expect(storyLines(report, { bold: (text) => text }).at(-1)).toContain('2 older tasks left out')
+    // Within the time limit of a test.
+    const many = Array.from({ length: 20_000 }, (_, index) => marker({ task: `${10_000 + index}_x` }))
+    expect(reportOf([], many).leftOut).toBe(20_000 - MAX_TASKS)
   })
 
   it('orders tasks of one time by name', () => {
