@@ -103,8 +103,6 @@ export const PARENT_SESSION = [
 
 export const SET = ['--set <name=value>', 'the value of an input of the workflow (repeatable)', collect, []] as const
 
-export const REMOTE = 'the name of a git remote (default: origin)'
-
 /** Refuses a task's number: after `resume --shared 259` the user would read that the task is missing. */
 export function remoteOption<Usage extends string>(usage: Usage, description: string) {
   const [option = ''] = usage.split(' ')

@@ -88,7 +88,7 @@ export function buildProgram(ports: ProgramPorts, only?: CommandName | 'overview
       return ports.run({ command: name, arguments: given, options }, { root, json, quiet }, program)
     })
   for (const name of plain) {
-    // The help lists it beside the command that explains it.
+    // In the help, `hook` follows `explain`.
     if (name === 'logs') addHook(program)
     add(program, name, name)
   }

@@ -132,7 +132,7 @@ export class FileSearch {
     }
   }
 
-  /** fast-glob reads the fixed beginning of a pattern as it is, and enters no other link. */
+  /** fast-glob follows links in the literal beginning of a pattern, and no others. */
   #leadsAway(folder: string): boolean {
     const above = path.dirname(folder)
     if (folder.length <= this.#root.length || this.#folders.has(above)) return false

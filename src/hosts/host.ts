@@ -21,7 +21,7 @@ export type PayloadFields = Readonly<Record<string, unknown>>
 export type PayloadTest = (payload: Payload, environment: Environment) => boolean
 
 export interface HostDifference {
-  /** For `--host`, if the host's shell names the session. */
+  /** The value of `--host`; only for hosts whose shell names the session. */
   readonly name?: string
   readonly readFields?: (fields: PayloadFields) => PayloadFields
   /** The host asks no stop hook for these, or ignores its block. */

@@ -66,7 +66,7 @@ function issueFaults(
   }
 }
 
-/** The issues of the form that the value has, with the fewest unknown fields. */
+/** The issues of the variant that fits the value best: of its type, with the fewest unknown fields. */
 function nearestOf({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
   const unknownKeys = (issues: readonly z.core.$ZodIssue[]): number =>
     issues.reduce((sum, inner) => sum + (inner.code === 'unrecognized_keys' ? inner.keys.length : 0), 0)

@@ -59,7 +59,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _ar
     const isGone = readDoneFile(root).kind === 'absent'
     const why = isGone
       ? 'specs/done.yaml is gone, so it blocks nothing'
-      : 'nothing is due: no file that a rule names changed since it was last proven (--all runs every rule)'
+      : 'nothing is due: no file that a rule names changed since the rule was last proven (--all runs every rule)'
     return resultOf(states, undefined, cleared, [why])
   }
   const proof = await proveDone(context, root, trusted, wanted)

@@ -10,7 +10,7 @@ import { changeRun } from '../runs.ts'
 export { runDocument as document } from '../../views/run-view.ts'
 
 export const stopDeclaration = {
-  description: 'stop a run: no further prompt; it ends when its agent ends its turn. resume continues it',
+  description: 'send no further prompt, and stop a run when its agent ends its turn; `workflow resume` continues it',
   examples: ['workflow stop 259', 'workflow stop 259 --now'],
   declare: (command: BareCommand) =>
     command
@@ -51,7 +51,7 @@ function wasOverLine({ outcome }: WorkflowState): string {
 }
 
 export const retryDeclaration = {
-  description: 'retry a step that was given up, with all its attempts',
+  description: 'retry a step that was given up: it gets all its attempts again',
   examples: ['workflow retry 259 --step 3'],
   declare: (command: BareCommand) => command.argument(...TASK).requiredOption(...STEP_NUMBER),
 } satisfies Declaration

@@ -39,7 +39,7 @@ export const declaration = {
       )
       .option(
         '--trust',
-        'trust its commands, and with --shared its prompts, although you did not start the run on this machine',
+        'trust its commands, and with --shared its prompts, even if you did not start the run on this machine',
         false,
       )
       .addOption(

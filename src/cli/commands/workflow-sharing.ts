@@ -1,7 +1,7 @@
 import { shareOf } from '../../run/shared/share-record.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, REMOTE, type Run, TASK } from '../command.ts'
+import { type BareCommand, type Declaration, type Run, TASK } from '../command.ts'
 import { elsewhere, machineOf, publishNow, recordEnd, requireRunFolder, runResult, withRemote } from '../runs.ts'
 
 /** `workflow share`, `publish` and `release`. */
@@ -11,7 +11,8 @@ export { runDocument as document } from '../../views/run-view.ts'
 export const shareDeclaration = {
   description: 'publish a run to a git remote, so that another machine can continue it',
   examples: ['workflow share 259', 'workflow share 259 upstream'],
-  declare: (command: BareCommand) => command.argument(...TASK).argument('[remote]', REMOTE),
+  declare: (command: BareCommand) =>
+    command.argument(...TASK).argument('[remote]', 'the name of a git remote (default: origin)'),
 } satisfies Declaration
 
 export const share: Run<typeof shareDeclaration, RunDocument> = async (context, [task, remote], _given, { paint }) => {

@@ -20,7 +20,6 @@ import {
   type Declaration,
   HOST_SESSION,
   PARENT_SESSION,
-  REMOTE,
   type Run,
   remoteOption,
   SET,
@@ -49,7 +48,7 @@ export const declaration = {
       .addOption(
         remoteOption(
           '--share [remote]',
-          `publish the run to a git remote, so that another machine can continue it: ${REMOTE}`,
+          'publish the run to this git remote, so that another machine can continue it (default: origin)',
         ),
       )
       .option('--fresh', 'first set the ended run aside, with its results', false),

@@ -130,7 +130,7 @@ function runFixFor(
     const resume = `${ofRun('resume')} --shared ${shellWord(remote)}`
     return `to continue it here: ${resume}. To remove it from this list: ${clear}`
   }
-  // Without budget, its reason says how to begin a new run.
+  // Once the budget is spent, its reason says how to begin a new run.
   const resume = need.kind === 'resume' ? `to continue it: ${ofRun('resume')}; ` : ''
   return `${resume}if it is no longer wanted: ${clear}`
 }
