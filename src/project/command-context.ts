@@ -80,10 +80,13 @@ export function findCommandRepository(start: string): string | undefined {
   return repository
 }
 
-export function requireRoot(context: CommandContext): string {
+/** `doneFile`: the path in the root of the definition of done, if the command is about it. */
+export function requireRoot(context: CommandContext, doneFile?: string): string {
   const root = findCommandRoot(context)
-  if (root === undefined) throw new PostflightError('root-none', { start: startOf(context).path })
-  return root
+  if (root !== undefined) return root
+  const start = startOf(context).path
+  if (doneFile === undefined) throw new PostflightError('root-none', { start })
+  throw new PostflightError('done-none', { path: path.join(start, doneFile) })
 }
 
 export function requireTaskFolder(

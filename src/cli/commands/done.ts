@@ -47,7 +47,7 @@ export const document = () =>
 type DoneDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = async (context, _arguments, { all, list }) => {
-  const root = requireRoot(context)
+  const root = requireRoot(context, DONE_PATH)
   const trusted = trustedRules(context, root)
   const states = statesFor(context, root, trusted)
   const wanted = states.filter(({ isDue }) => all || isDue).map(({ rule }) => rule)

@@ -51,7 +51,7 @@ type TrustDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = (context, _arguments, { yes }) => {
   if (isAgentShell(context.environment)) throw new PostflightError('trust-agent')
-  const root = requireRoot(context)
+  const root = requireRoot(context, DONE_PATH)
   const file = readDoneFile(root)
   if (file.kind === 'absent') return forget(context, root, yes)
   if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: DONE_PATH, detail: file.detail })
