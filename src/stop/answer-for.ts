@@ -106,7 +106,8 @@ export function answerToStart(
 
 function alertsOf({ outcomes, runs }: StopReport): string[] {
   const ofMarkers = outcomes.flatMap((outcome) => {
-    const task = taskWord(folderOf(outcome))
+    const folder = folderOf(outcome)
+    const task = isSessionFolder(folder) ? undefined : taskWord(folder)
     if (outcome.kind === 'capped') return [ALERT_TEXT.abandoned(task)]
     return outcome.kind === 'let-go' && outcome.waitsFor !== undefined ? [ALERT_TEXT.waits(task, outcome.waitsFor)] : []
   })

@@ -74,10 +74,14 @@ export function doneGivenUp(run: string, failed: string | undefined): string {
   return `postflight-guard: stopped ${failed === undefined ? 'without the checks of specs/done.yaml,' : `although ${failed},`} after ${CONTINUATION_LIMIT} blocked stops. To run the checks: \`${run}\``
 }
 
+const subject = (task: string | undefined): string =>
+  task === undefined ? 'an agent' : `task ${oneLine(taskLabel(task), 80)}`
+
+/** Without a task: of a definition of done. */
 export const ALERT_TEXT = {
-  abandoned: (task: string): string => `task ${oneLine(taskLabel(task), 80)} stopped without its postflight`,
-  waits: (task: string, purpose: string): string =>
-    `task ${oneLine(taskLabel(task), 80)} waits for: ${oneLine(purpose, 80)}`,
+  abandoned: (task: string | undefined): string =>
+    `${subject(task)} stopped without ${task === undefined ? 'the checks of specs/done.yaml' : 'its postflight'}`,
+  waits: (task: string | undefined, purpose: string): string => `${subject(task)} waits for: ${oneLine(purpose, 80)}`,
   needsApproval: (task: string, phase: string): string =>
     `task ${oneLine(task, 80)}: phase ${oneLine(phase, 80)} waits for your approval`,
   runEnded: (task: string, outcome: string): string => `the workflow of task ${oneLine(task, 80)} has ${outcome}`,

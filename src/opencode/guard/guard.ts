@@ -3,13 +3,13 @@ import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { hasDoneFile } from '../../done/trust-store.ts'
 import { MAIN_AGENT, type Occasion } from '../../hosts/host.ts'
 import type { CommandForm } from '../../kernel/command-line.ts'
-import { quote } from '../../kernel/text.ts'
 import type { Environment } from '../../kernel/values.ts'
 import type { Reporter } from '../../opencode-hooks/factory.ts'
 import { appendRecorded } from '../../project/journal.ts'
 import { notInJournal, type Recorded } from '../../project/journal-entry.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
-import { taskLabel, taskWord } from '../../project/task-folder.ts'
+import { taskWord } from '../../project/task-folder.ts'
+import { isSessionFolder } from '../../project/task-folders.ts'
 import { findActiveRuns, hasRunOf } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 import {
@@ -24,6 +24,7 @@ import {
 import { updateWait } from '../../stop/commit.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import { waitVerdict } from '../../stop/rules.ts'
+import { ALERT_TEXT } from '../../stop/stop-messages.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
 
@@ -111,9 +112,9 @@ export class Guard {
       // After an error OpenCode sends the idle event twice (1.18.34).
       if (this.#notified.has(stored.identity.file)) continue
       this.#notified.add(stored.identity.file)
-      const task = quote(taskLabel(taskWord(stored.folder)), 80)
+      const stopped = ALERT_TEXT.abandoned(isSessionFolder(stored.folder) ? undefined : taskWord(stored.folder))
       this.#reporter.notice(
-        `postflight-guard: task ${task} stopped without its postflight and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
+        `postflight-guard: ${stopped} and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
       )
     }
   }

@@ -1,6 +1,7 @@
 /** Notifications of the terminal: `terminalSequence` in the answer, on Claude Code, for people who switch it on. */
 
 import { describe, expect, it } from 'vitest'
+import { begun, edit } from '../../support/done-project.ts'
 import { IN_SESSION, startFlow } from '../../support/flow.ts'
 import { SESSION, stop, subagentStop } from '../../support/payloads.ts'
 import { claudeHookEnv, type Project, withMarker } from '../../support/project.ts'
@@ -31,6 +32,13 @@ describe('a notification of the terminal', () => {
       systemMessage: expect.stringContaining('259'),
       terminalSequence: `${OSC}task 259_x stopped without its postflight\u0007`,
     })
+  })
+
+  it('does not name the folder of a definition of done', async () => {
+    const project = await begun()
+    await edit(project, 'src/a.ts')
+    await spend(project)
+    expect(await sequence(project)).toBe(`${OSC}an agent stopped without the checks of specs/done.yaml\u0007`)
   })
 
   // The hosts and versions that show one are in unit/hosts/hosts.test.ts.
