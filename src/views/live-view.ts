@@ -92,8 +92,6 @@ const [BEGIN, END] = ['\u001b[?2026h', '\u001b[?2026l']
 const QUIT = /[qQ\u0003\u0004]/
 const SUSPEND = '\u001a'
 
-const USUAL_SIZE: Size = { columns: 80, rows: 24 }
-
 const ENDING_SIGNALS = ['SIGTERM', 'SIGHUP'] as const
 
 function openLiveScreen(output: Output) {
@@ -123,14 +121,14 @@ function openLiveScreen(output: Output) {
   const typed = (keys: Buffer): void => {
     const text = keys.toString('latin1')
     if (QUIT.test(text)) quit()
-    else if (text.includes(SUSPEND) && process.platform !== 'win32') suspend()
+    // The whole job, as the terminal does: a shell waits for `npx`.
+    else if (text.includes(SUSPEND) && process.platform !== 'win32') process.kill(0, 'SIGTSTP')
   }
   const suspend = (): void => {
     leave()
-    process.off('SIGTSTP', suspend)
-    // The whole job, as the terminal does: a shell waits for `npx`. Without job control this does nothing.
-    process.kill(0, 'SIGTSTP')
-    process.on('SIGTSTP', suspend)
+    // `once` has removed the listener. Without job control this does nothing.
+    process.kill(process.pid, 'SIGTSTP')
+    process.once('SIGTSTP', suspend)
     continued()
   }
   const continued = (): void => {
@@ -150,13 +148,13 @@ function openLiveScreen(output: Output) {
   }
 
   for (const signal of ENDING_SIGNALS) process.on(signal, ended)
-  process.on('SIGINT', quit).on('SIGTSTP', suspend).on('SIGCONT', continued).on('exit', leave)
+  process.on('SIGINT', quit).once('SIGTSTP', suspend).on('SIGCONT', continued).on('exit', leave)
   stdout.on('resize', repaint)
   if (stdin.isTTY) stdin.on('data', typed)
   enter()
 
   return {
-    size: (): Size => ({ columns: stdout.columns || USUAL_SIZE.columns, rows: stdout.rows || USUAL_SIZE.rows }),
+    size: (): Size => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     /**
      * Paints the rows that changed, and returns false if the terminal is gone. log-update 7.2.0 erases all rows between
      * two that changed first, which flickers, and loses the last character of a row that fills the line.
@@ -168,13 +166,8 @@ function openLiveScreen(output: Output) {
           ? []
           : [`\u001b[${index + 1};1H\u001b[K${row}${row.includes('\u001b') ? '\u001b[0m' : ''}`],
       )
-      const isShorter = rows.length < painted.length
       painted = rows
-      if (changes.length === 0 && !isShorter) return true
-      return (
-        output.write(`${BEGIN}${changes.join('')}${isShorter ? `\u001b[${rows.length + 1};1H\u001b[J` : ''}${END}`) !==
-        false
-      )
+      return changes.length === 0 || output.write(`${BEGIN}${changes.join('')}${END}`) !== false
     },
     /** Returns false if `q` or Ctrl-C was pressed. */
     async pause(ms: number): Promise<boolean> {

@@ -136,8 +136,6 @@ export function processScreen(output: Output, isJson: boolean) {
   }
 }
 
-/** Wraps coloured lines. */
-
 const PIECES = /\u001b\[[\d;]*m| +|[^ \u001b]+/g
 
 const PIECES_TO_COPY = /\u001b\[[\d;]*m| +|(?:`[^`\u001b]*`|[^ \u001b])+/g
