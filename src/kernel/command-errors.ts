@@ -7,10 +7,10 @@ import { counted, jsonFaultWords, oneLine, shellWord } from './text.ts'
 
 const NAME_QUOTE_LIMIT = 40
 
-const LISTS: Record<ErrorArguments['task-unknown']['wanted'], string> = {
-  marker: '`postflight inspect` lists the tasks that have a marker',
-  workflow: '`postflight workflow status` lists the tasks that have a workflow',
-  story: '`postflight report` shows all tasks, also removed ones',
+const LISTS: Record<ErrorArguments['task-unknown']['wanted'], (root?: string) => string> = {
+  marker: (root) => `\`${commandLine(['inspect'], root)}\` lists the tasks that have a marker`,
+  workflow: (root) => `\`${commandLine(['workflow', 'status'], root)}\` lists the tasks that have a workflow`,
+  story: (root) => `\`${commandLine(['report'], root)}\` shows all tasks, also removed ones`,
 }
 
 const SETTINGS_SHAPES: Record<ErrorArguments['settings-wrong-shape']['expected'], string> = {
@@ -19,18 +19,18 @@ const SETTINGS_SHAPES: Record<ErrorArguments['settings-wrong-shape']['expected']
   unique: 'occur only once',
 }
 
-const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string) => string> = {
-  unowned: (task) =>
-    `has no host session, so it does not block the main conversation: \`${markerCommand('adopt', task)}\` binds it to your session.`,
-  'other-session': (task) =>
-    `belongs to another host session, and only that session can wait: \`${markerCommand('adopt', task)}\` takes it over.`,
+const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string, root?: string) => string> = {
+  unowned: (task, root) =>
+    `has no host session, so it does not block the main conversation: \`${markerCommand('adopt', task, root)}\` binds it to your session.`,
+  'other-session': (task, root) =>
+    `belongs to another host session, and only that session can wait: \`${markerCommand('adopt', task, root)}\` takes it over.`,
   'by-sub-agent': () =>
     'cannot wait here: a sub-agent ends when it stops. Finish the postflight, or report what is missing.',
   'sub-agent': () => 'is for a sub-agent, which cannot wait: finish its postflight, or report what is missing.',
-  limit: (task) =>
-    `has waited at ${WAIT_LIMIT} prompts, the limit: finish its postflight, or \`${markerCommand('clear', task)}\`.`,
-  'run-of-other-session': (task) =>
-    `belongs to a workflow that this session does not drive: \`${workflowCommand('resume', task)}\` takes it over.`,
+  limit: (task, root) =>
+    `has waited at ${WAIT_LIMIT} prompts, the limit: finish its postflight, or \`${markerCommand('clear', task, root)}\`.`,
+  'run-of-other-session': (task, root) =>
+    `belongs to a workflow that this session does not drive: \`${workflowCommand('resume', task, root)}\` takes it over.`,
   'run-by-sub-agent': () =>
     'belongs to a workflow, where only the main conversation can wait: write your result, or report what is missing.',
   'run-limit': () => `has waited at ${WAIT_LIMIT} prompts in this phase, the limit: do what its prompt says.`,
@@ -73,7 +73,7 @@ const UNCHECKED_ADVICE = ' `--unchecked` skips them and keeps the marker as aban
 
 const workflowCommand = (command: string, task: string, root?: string): string =>
   commandLine(['workflow', command, task], root)
-const markerCommand = (command: string, task: string): string => commandLine([command, task], undefined)
+const markerCommand = (command: string, task: string, root?: string): string => commandLine([command, task], root)
 
 export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   usage: (a) => a.detail,
@@ -96,7 +96,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'slug-missing': (a) =>
     `task ${a.task} has no folder in ${a.specs} yet: give a slug after the number, to name the folder: \`${a.command}\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): use one of these names.`,
-  'task-unknown': (a) => `task ${a.task} has no folder in ${a.specs}: ${LISTS[a.wanted]}.`,
+  'task-unknown': (a, root) => `task ${a.task} has no folder in ${a.specs}: ${LISTS[a.wanted](root)}.`,
   'task-has-other-folder': (a) =>
     `task ${a.task} already has the folder ${a.folder}: omit the slug, or use another number.`,
   'target-missing': (a) => `no target: give one of <task>, ${a.options}.`,
@@ -114,18 +114,18 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'adopt-done': (a) =>
     `${a.folder} belongs to its own session: \`postflight done\` runs the checks of specs/done.yaml for yours.`,
   'bypass-none': (a) => `nothing to bypass: no marker in ${a.folder}.`,
-  'marker-of-other-session': (a) =>
-    `${a.path} is ${a.whose}: finish or clear it first, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,
+  'marker-of-other-session': (a, root) =>
+    `${a.path} is ${a.whose}: finish or clear it first, take it over with \`${markerCommand('adopt', a.task, root)}\`, or replace it with \`create --force\`.`,
   'marker-of-other-agent': (a) =>
     `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${shellWord(a.agent)}\`; to replace it anyway, add \`--force\`.`,
-  'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
+  'wait-refused': (a, root) => `${a.path} ${WAIT_REFUSALS[a.why](a.task, root)}`,
   'checks-refused': (a) => `${a.path} ${CHECK_REFUSALS[a.refusal](a)}`,
-  'commands-untrusted': (a) =>
-    `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository.${a.prompts === undefined ? '' : ` Its prompts are not those of this checkout either (\`git show ${a.prompts.slice(0, 12)}:state.json\`).`} Read them, then run \`${workflowCommand('resume', a.task)}${a.from === undefined ? '' : ` --shared ${a.from}`} --trust\`.`,
+  'commands-untrusted': (a, root) =>
+    `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository.${a.prompts === undefined ? '' : ` Its prompts are not those of this checkout either (\`git show ${a.prompts.slice(0, 12)}:state.json\`).`} Read them, then run \`${workflowCommand('resume', a.task, root)}${a.from === undefined ? '' : ` --shared ${a.from}`} --trust\`.`,
   'check-files': (a) =>
     `check.files names more than ${a.limit} files, or takes more than ${a.seconds} s to search: use narrower patterns.`,
-  'check-patterns': (a) =>
-    `check.files of phase "${a.phase}" has a pattern that is not allowed (\`postflight workflow validate\` names it): correct it, then \`${workflowCommand('start', a.task)} --definition FILE --fresh\`.`,
+  'check-patterns': (a, root) =>
+    `check.files of phase "${a.phase}" has a pattern that is not allowed (\`postflight workflow validate\` names it): correct it, then \`${workflowCommand('start', a.task, root)} --definition FILE --fresh\`.`,
   'check-none': (a) => `no check to run: phase "${a.phase}" of task ${a.task} has no check.run.`,
   'shell-missing': (a) =>
     `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (Git for Windows brings one).`,
@@ -167,25 +167,25 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
       ? `the workflow takes no inputs: leave out "${a.name}".`
       : `the workflow has no input "${a.name}": its inputs are ${a.known}.`
   },
-  'workflow-there': (a) =>
+  'workflow-there': (a, root) =>
     a.outcome === 'running'
-      ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it. Start another one after it has ended.`
-      : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`${workflowCommand('start', a.task)} --definition FILE --fresh\` sets it aside and starts a new run.`,
-  'approval-none': (a) =>
-    `the workflow of task ${a.task} is not waiting for approval: it is in phase "${a.phase}" (\`${workflowCommand('status', a.task)}\` shows it).`,
+      ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task, root)}\` shows it. Start another one after it has ended.`
+      : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task, root)}\` continues it, ` : ''}\`${workflowCommand('start', a.task, root)} --definition FILE --fresh\` sets it aside and starts a new run.`,
+  'approval-none': (a, root) =>
+    `the workflow of task ${a.task} is not waiting for approval: it is in phase "${a.phase}" (\`${workflowCommand('status', a.task, root)}\` shows it).`,
   'approval-agent': (a) =>
     `only a person may approve or reject: run this for task ${a.task} in your own terminal, not in an agent's shell.`,
-  'approval-artifact': (a) =>
-    `the result is no longer valid, so it cannot be approved (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
+  'approval-artifact': (a, root) =>
+    `the result is no longer valid, so it cannot be approved (${a.detail}): \`${workflowCommand('reject', a.task, root)} --reason TEXT\` asks for another one.`,
   'phase-not-entered': (a) =>
     `the workflow of task ${a.task} has not reached phase "${a.phase}" yet: --from takes a phase that was entered before (${a.known}).`,
   'phase-approval': (a) =>
     `the workflow of task ${a.task} cannot pass over phase "${a.phase}": a person must approve its result first.`,
   'phase-unknown': (a) => `the workflow of task ${a.task} has no phase "${a.phase}": its phases are ${a.known}.`,
-  'run-step': (a) =>
-    `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.status](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
-  'workflow-over': (a) =>
-    `the workflow of task ${a.task} has ended (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it` : `\`${workflowCommand('start', a.task)} --definition FILE --fresh\` starts a new run`}.`,
+  'run-step': (a, root) =>
+    `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.status](a)} (\`${workflowCommand('status', a.task, root)}\` shows the run).`,
+  'workflow-over': (a, root) =>
+    `the workflow of task ${a.task} has ended (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task, root)}\` continues it` : `\`${workflowCommand('start', a.task, root)} --definition FILE --fresh\` starts a new run`}.`,
   'shared-run-id': (a, root) =>
     `"${a.run}" is not the id of a run: \`${commandLine(['status'], root)} --shared\` prints the ids.`,
   'shared-tree': (a) => `the shared run was refused: ${a.detail}.`,

@@ -32,8 +32,8 @@ export const HOOK_SENTENCES = {
     a.detail === 'ENOENT'
       ? `${a.path} does not exist: check the path.`
       : `${a.path} cannot be read (${a.detail}): fix or replace it by hand.`,
-  'workflow-none': (a) =>
-    `task ${a.task} has no workflow: \`postflight workflow start ${shellWord(a.task)} --definition FILE\` starts one.`,
+  'workflow-none': (a, root) =>
+    `task ${a.task} has no workflow: \`postflight workflow start ${shellWord(a.task)} --definition FILE${root === undefined ? '' : ` --root ${shellWord(root)}`}\` starts one.`,
   'workflow-state': (a) =>
     `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
   'home-unknown': () =>

@@ -174,11 +174,20 @@ describe('each error says what is wrong and what to do about it', () => {
     internal: [{ detail: 'boom' }],
   }
 
+  const errors = Object.entries(GIVEN) as [ErrorCode, readonly ErrorArguments[ErrorCode][]][]
+
   it('as in the snapshot', () => {
-    const errors = Object.entries(GIVEN) as [ErrorCode, readonly ErrorArguments[ErrorCode][]][]
     expect(
       errors.flatMap(([code, rows]) => rows.map((given) => entry(code, [given], errorFault(code, given)))).join('\n'),
     ).toMatchSnapshot()
+  })
+
+  it('with the root in each command about a task', () => {
+    const texts = errors.flatMap(([code, rows]) => rows.map((given) => errorFault(code, given, '/r')))
+    const ofTask = texts.flatMap((text) => text.match(/`postflight [a-z ]*7 ?[^`]*`/g) ?? [])
+    // Their callers gave these the root.
+    const given = ['`postflight create 7 my_slug`', '`postflight clear 7`']
+    expect(ofTask.filter((one) => !one.includes(' --root /r'))).toEqual(given)
   })
 
   it('if the sentences of commands are not loaded, as its code and its arguments', () => {
