@@ -121,8 +121,6 @@ export function cleanOutput(output: Output): Output {
   }
 }
 
-export type Screen = ReturnType<typeof processScreen>
-
 /** `print` returns false if the reader is gone, `pause` after Ctrl-C. */
 export function processScreen(output: Output, isJson: boolean) {
   const stopped = new AbortController()

@@ -4,7 +4,7 @@ import { requireRoot } from '../../project/command-context.ts'
 import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
-import { jsonText, processScreen, type Screen } from '../../views/print.ts'
+import { jsonText, processScreen } from '../../views/print.ts'
 import { type BareCommand, type Declaration, invalidValue, type Run } from '../command.ts'
 
 export const declaration = {
@@ -50,7 +50,10 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const { entries, end } = allEntries(context, root)
   const last = options.count === 0 ? [] : entries.slice(-options.count)
   if (options.follow) {
-    await followLogs(root, { entries: last, end }, processScreen(stdout, json), json)
+    const screen = processScreen(stdout, json)
+    const print = (entry: JournalLine): boolean => screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)
+    let read: ReturnType<typeof entriesAfter> = { entries: last, end }
+    while (read.entries.every(print) && (await screen.pause(FOLLOW_INTERVAL_MS))) read = entriesAfter(root, read.end)
     return 0
   }
   return {
@@ -58,17 +61,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     data: { entries: last },
     lines: entries.length === 0 ? ['the journal is empty'] : last.map(describeEntry),
   }
-}
-
-async function followLogs(
-  root: string,
-  first: ReturnType<typeof entriesAfter>,
-  screen: Screen,
-  json: boolean,
-): Promise<void> {
-  const print = (entry: JournalLine): boolean => screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)
-  let read = first
-  while (read.entries.every(print) && (await screen.pause(FOLLOW_INTERVAL_MS))) read = entriesAfter(root, read.end)
 }
 
 function describeEntry(entry: JournalLine): string {

@@ -36,7 +36,7 @@ export function driverLines(
   if (needOf(state).kind === 'approval') return lines
   return [
     ...lines,
-    'Now tell its agent to go on: if the hook is installed, the next prompt comes when it ends its turn, and on OpenCode when it calls workflow_run. Otherwise no prompt comes automatically (`postflight init` sets the hook up).',
+    `Now tell its agent to go on: if the hook is installed, the next prompt comes when it ends its turn, and on OpenCode when it calls workflow_run. Otherwise no prompt comes automatically (\`${commandLine(['init'], context.rootOption)}\` sets the hook up).`,
   ]
 }
 
@@ -50,7 +50,7 @@ function promptsOf(context: CommandContext, root: string, session: string, next:
     return `No prompt will come automatically, because ${quote(what, 400)}: ${fix ?? ''}, then start a new session and resume there. Or get each prompt with: ${next} (If the hook is installed in another way, end your turn now.)`
   }
   context.note(missing)
-  return `No prompt will come automatically until the hook is set up (\`postflight init\`) and a new session resumes the run. Until then, get each prompt with: ${next}`
+  return `No prompt will come automatically until the hook is set up (\`${commandLine(['init'], context.rootOption)}\`) and a new session resumes the run. Until then, get each prompt with: ${next}`
 }
 
 /** Undefined if it is not known. Settings are only judged for Claude Code. */

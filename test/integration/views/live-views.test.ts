@@ -75,33 +75,24 @@ describe
     })
 
     it.for([
-      ['q', 'q'],
-      ['Ctrl-C', '\u0003'],
-    ] as const)('gives the terminal back after %s', async ([, key], { expect, onTestFinished }) => {
+      ['q', 'q', 0],
+      ['Ctrl-C', '\u0003', 0],
+      ['SIGTERM', undefined, 143],
+    ] as const)('gives the terminal back after %s', async ([, key, code], { expect, onTestFinished }) => {
       const project = await busyProject()
       const view = start(project, 'inspect --watch', WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContain('  · 1. update status')
       // Without a shell's job control, Ctrl-Z changes nothing.
       view.type('\u001a')
       await expect.poll(() => view.output().split('\u001b[?1049h').length, patient).toBe(3)
-      view.type(key)
-      expect(await view.ended).toBe(0)
-      expect(view.isAlternate()).toBe(false)
-      expect(view.isCursorVisible()).toBe(true)
+      if (key === undefined) view.signal('TERM')
+      else view.type(key)
+      expect(await view.ended).toBe(code)
+      expect([view.isAlternate(), view.isCursorVisible()]).toEqual([false, true])
       expect(view.output()).toContain('\u001b[?7h')
       // The shell after it reads lines again, and shows what it showed before.
       expect(view.output()).not.toContain('raw')
-      expect(view.screen().join('\n')).toMatch(/^tty=.*\nended=0/)
-    })
-
-    it('gives the terminal back when it is terminated', async ({ expect, onTestFinished }) => {
-      const project = await busyProject()
-      const view = start(project, 'status --watch', WIDE, onTestFinished)
-      await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('q quits'))
-      view.signal('TERM')
-      expect(await view.ended).toBe(143)
-      expect([view.isAlternate(), view.isCursorVisible()]).toEqual([false, true])
-      expect(view.output()).not.toContain('raw')
+      expect(view.screen().join('\n')).toMatch(new RegExp(`^tty=.*\n(Terminated.*\n)?ended=${code}`))
     })
 
     it('fits itself into a new size', async ({ expect, onTestFinished }) => {

@@ -49,16 +49,12 @@ describe('the status line', () => {
     expect(await line(project)).toBe('')
   })
 
-  it('shows the pending marker of its session, its steps and the stops that it blocked', async () => {
+  it('shows the pending marker of its session, its steps and the stops that it blocked, and only counts those of others', async () => {
     const project = await withMarker('--step', 'update status', '--step', 'git commit', '--agent', 'main')
     expect(await line(project)).toBe('⚑ 259 research, 0/2 steps\n')
     await project.cli(['step', '259', '1'])
     await project.hook({ hook_event_name: 'Stop', session_id: SESSION })
     expect(await line(project)).toBe('⚑ 259 research, 1/2 steps, blocked 1/3\n')
-  })
-
-  it('only counts what belongs to another session', async () => {
-    const project = await withMarker()
     expect(await line(project, {}, 'another')).toBe('+1 elsewhere\n')
   })
 
@@ -99,12 +95,6 @@ describe('the status line', () => {
     project.write('specs/007_flow/report.md', 'x')
     await next(project)
     expect(await line(project)).toBe('⏸ 7 waits for approval: report\n')
-  })
-
-  it('names three items and counts the others', async () => {
-    const project = createSourceProject()
-    for (const task of ['1', '2', '3', '4', '5']) await project.cli(['create', task, 'x'], { env: ours })
-    expect(await line(project)).toBe('⚑ 1 work · ⚑ 2 work · ⚑ 3 work · +2 more\n')
   })
 
   it('shows what cannot be read, and a name without its control characters', async () => {

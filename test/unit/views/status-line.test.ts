@@ -26,5 +26,4 @@ it.each<[string, LineItem[], string]>([
     ],
     '⏸ 7 waits: the answer · ! 8 unreadable',
   ],
-  ['has only that number where nothing is ours', [item('pending', false)], '+1 elsewhere'],
 ])('the status line %s', (_, items, expected) => expect(statusLine(items)).toBe(expected))

@@ -8,7 +8,6 @@ const plain = (row: string): string => row.replace(/\u001b\[[\d;]*m/g, '')
 describe('a line that is wrapped', () => {
   it.each<[string, number, readonly string[]]>([
     ['', 10, ['']],
-    ['one two', 10, ['one two']],
     ['one two three', 10, ['one two', '  three']],
     ['  a bc defghi', 12, ['  a bc', '    defghi']],
     ['0123456789', 10, ['0123456789']],
