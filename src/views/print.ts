@@ -135,7 +135,6 @@ export function processScreen(output: Output, isJson: boolean) {
 }
 
 const PIECES = /\u001b\[[\d;]*m| +|[^ \u001b]+/g
-
 const PIECES_TO_COPY = /\u001b\[[\d;]*m| +|(?:`[^`\u001b]*`|[^ \u001b])+/g
 
 const ENDS = /^\u001b\[(?:0|22|39)?m$/

@@ -5,6 +5,7 @@ import { unsearchable } from '../../kernel/error-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
+import { DEFAULT_OPERATION, DEFAULT_SKILL } from '../../marker/marker.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import {
   type CommandContext,
@@ -104,18 +105,16 @@ function markersOf(
 
 function describeMarker(view: MarkerView, paint: Painter, location: MarkerLocation): string[] {
   const { spent, limit } = view.continuations
-  const state =
-    view.state === 'pending'
-      ? paint.yellow(view.state)
-      : view.state === 'abandoned'
-        ? paint.red(view.state)
-        : view.state
+  const operation = view.operation === DEFAULT_OPERATION ? undefined : (view.operation ?? undefined)
+  const skill = view.skill === DEFAULT_SKILL ? undefined : (view.skill ?? undefined)
+  const colours: Partial<Record<string, (text: string) => string>> = { pending: paint.yellow, abandoned: paint.red }
+  const state = colours[view.state]?.(view.state) ?? view.state
   const facts = [
     state,
     view.age_ms === null ? undefined : `${formatAge(view.age_ms)} old`,
     view.outcome === 'unchecked' ? 'ended without its checks' : undefined,
     spent === null ? undefined : `${spent} of ${limit} stops blocked`,
-    view.operation === null ? undefined : `${view.operation}${view.skill === null ? '' : ` (${view.skill})`}`,
+    operation === undefined ? skill : `${operation}${skill === undefined ? '' : ` (${skill})`}`,
   ]
   const { host_session: session, agent, agent_type: type } = view.owner
   const checks = view.checks.map(({ run, failed }) =>

@@ -5,7 +5,7 @@ import { lostMarkerItem, markerItem } from '../../../src/views/status/status-ite
 
 const PENDING: MarkerView = {
   ...{ state: 'pending', outcome: null, task: '007_x', path: '/p/specs/007_x/m', relative_path: 'specs/007_x/m' },
-  ...{ id: 'm', skill: null, operation: null, reason: null, promised_at: null, age_ms: null, wait: null },
+  ...{ id: 'm', skill: null, operation: 'work', reason: null, promised_at: null, age_ms: null, wait: null },
   owner: { host_session: 's\n1', agent: null, agent_type: null },
   continuations: { spent: 0, limit: 3 },
   ...{ steps: [], checks: [], problems: [] },
@@ -64,7 +64,8 @@ describe('the sentence of a marker', () => {
     expect(fix).toBe(
       'when its postflight is done: postflight clear 007_x (in another session: postflight adopt 007_x first)',
     )
-    expect(markerItem({ ...PENDING, state: 'bypassed' }, LOCATION, false).fix).toBe('the next stop removes it')
+    const bypassed = { message: 'bypassed: specs/007_x/m · session s 1', fix: 'the next stop removes it' }
+    expect(markerItem({ ...PENDING, state: 'bypassed' }, LOCATION, false)).toMatchObject(bypassed)
   })
 })
 

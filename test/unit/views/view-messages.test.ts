@@ -8,8 +8,6 @@ describe('an entry of the journal in words', () => {
     ['block', {}, 'stop blocked'],
     ['block', { count: 2 }, 'stop blocked: 2 of 3'],
     ['clear', { outcome: 'unchecked' }, 'cleared without its checks'],
-    ['claim', {}, 'owner recorded'],
-    ['adopt', {}, 'taken over'],
     ['error', { detail: 'EACCES' }, 'error: EACCES'],
     ['of-a-later-version', {}, 'of-a-later-version'],
   ])('%s %j', (event, facts, words) => {
@@ -25,7 +23,6 @@ it.each([
 
 it.each([
   ['unchecked', 'ended without its checks'],
-  ['skipped', 'completed with skips'],
   ['moved', 'goes on elsewhere'],
 ] as const)('the status %s is "%s" in words', (status, words) => expect(statusWords(status)).toBe(words))
 
@@ -42,7 +39,6 @@ describe('a line of the history', () => {
   const entry = { n: 1, timeMs: 0, event: 'end', phase: 'plan' } as const
 
   it.each<[Partial<HistoryEntry>, string]>([
-    [{}, ''],
     [{ visit: 1 }, ''],
     [{ visit: 2, outcome: 'failed', detail: 'too\nlate' }, '    visit 2, failed, too late'],
     [{ step: 3, attempt: 1, verdict: 'bug' }, '    step 3, attempt 1, verdict bug'],
