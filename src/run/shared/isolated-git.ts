@@ -8,6 +8,8 @@ import { oneLine } from '../../kernel/text.ts'
 /** A longer answer counts as a failure. */
 const ANSWER_BYTES = 33_554_432
 const COMPLAINT_BYTES = 4_096
+/** How long to read it after git has ended. */
+const STDERR_MS = 100
 
 const ISOLATED = [
   `core.hooksPath=${devNull}`,
@@ -95,6 +97,8 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
       complaint = error.message
       end(undefined)
     })
+    // ssh may leave a process that keeps stderr open (ControlPersist).
+    child.once('exit', () => setTimeout(() => child.stderr.destroy(), STDERR_MS).unref())
     child.once('close', (status) => end(status ?? undefined))
   })
 }

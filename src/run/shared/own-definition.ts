@@ -13,8 +13,9 @@ export interface OwnDefinitions {
 
 /** Whether this checkout or machine already has the run's definition. `known`: the state of that run here. */
 export function hasOwnPrompts(state: WorkflowState, known: WorkflowState | undefined, own: OwnDefinitions): boolean {
-  const snapshot = JSON.stringify(state.definition.snapshot)
-  const isSame = (definition: Definition | undefined): boolean => JSON.stringify(definition?.snapshot) === snapshot
+  // A prompt_file may be checked out with CRLF.
+  const textOf = (one?: Definition): string => JSON.stringify(one?.snapshot ?? null).replaceAll('\\r\\n', '\\n')
+  const isSame = (definition?: Definition): boolean => textOf(definition) === textOf(state.definition)
   return isSame(known?.definition) || isSame(ownDefinition(state.definitionFile, own))
 }
 

@@ -105,8 +105,8 @@ export function planPlacing(
   const written = new Map<string, Buffer>()
   const removed: string[] = []
   const differing: string[] = []
-  const known = bases.flatMap((base) => [...base.keys()])
-  for (const name of new Set([...theirs.keys(), ...known, ...stepResultFiles(folder)])) {
+  const left = namesLeft(folder, definition, theirs)
+  for (const name of new Set([...theirs.keys(), ...bases.flatMap((base) => [...base.keys()]), ...left])) {
     // A receipt describes the machine that ran the check.
     if (name.startsWith(`${CHECKS_FOLDER}/`)) continue
     const wanted = theirs.get(name)
@@ -117,12 +117,19 @@ export function planPlacing(
     const mayGo = here === undefined || isKnown || (name === RUN_HISTORY_FILE && bases.length > 0)
     if (mayGo && wanted !== undefined) written.set(name, wanted)
     else if (mayGo && here !== undefined) removed.push(name)
-    // A local result would count for the due step.
-    else if (!mayGo && (wanted !== undefined || stepResultFiles(folder).includes(name))) differing.push(name)
+    else if (!mayGo && (wanted !== undefined || left.includes(name))) differing.push(name)
   }
   if (differing.length > 0)
     throw new PostflightError('shared-differs', { folder: relative, files: differing.join(', ') })
   return { written, removed }
+}
+
+/** Results that would count here, although the run has none: git may have checked them out again. */
+export function namesLeft(folder: string, { phases }: Definition, theirs: ReadonlyMap<string, Buffer>): string[] {
+  const archives = new Set([...theirs.keys()].map((name) => name.split('/').slice(0, 2).join('/')))
+  const archived = phases.filter(({ id }) => archives.has(`${ARTIFACTS_FOLDER}/${id}`))
+  const artifacts = archived.flatMap(({ artifact }) => artifact ?? [])
+  return [...artifacts, ...stepResultFiles(folder)].filter((name) => !theirs.has(name))
 }
 
 /** Needs the run's lock. */

@@ -28,7 +28,7 @@ import {
   writeCommit,
   writeTree,
 } from './ref-store.ts'
-import { type Placing, placeFiles, planPlacing, readRunFile } from './run-files.ts'
+import { namesLeft, type Placing, placeFiles, planPlacing, readRunFile } from './run-files.ts'
 import {
   formatHolder,
   type Holder,
@@ -148,7 +148,9 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   const { remote, run, commit, state } = wanted
   const tree = await readTree(call, commit)
   const before = shareOf(folder, run)
-  const bases = await knownFiles(call, folder, tree, [before?.commit, before?.kept])
+  const theirs = runFilesIn(tree)
+  const left = namesLeft(folder.path, state.definition, theirs).map((name) => [name, undefined] as const)
+  const bases = await knownFiles(call, folder, new Map([...theirs, ...left]), [before?.commit, before?.kept])
   // Another command of this machine changed it.
   const changed = new PostflightError('shared-held', { run, remote, machine: '', session: undefined, age: '' })
   const plan = (): PlannedRun => {
@@ -158,7 +160,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
     if (over !== undefined && isResumable(over)) {
       throw new PostflightError('workflow-in-way', { task: taskWord(folder), name: over.name, run })
     }
-    return { ...planPlacing(folder, state.definition, runFilesIn(tree), bases, over?.definition), over }
+    return { ...planPlacing(folder, state.definition, theirs, bases, over?.definition), over }
   }
   const notTaken = (detail: string, claim: 'refused' | 'unanswered' | 'unplaced', cause?: unknown): PostflightError =>
     new PostflightError('not-taken', { remote, run, detail, claim }, cause)
@@ -258,7 +260,7 @@ export async function heldError(
 async function knownFiles(
   call: GitCall,
   { path: folder, relative }: TaskFolder,
-  tree: ReadonlyMap<string, Buffer>,
+  files: ReadonlyMap<string, Buffer | undefined>,
   commits: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<string, Buffer>[]> {
   const known: ReadonlyMap<string, Buffer>[] = []
@@ -272,9 +274,9 @@ async function knownFiles(
     }
   }
   const committed = new Map<string, Buffer>()
-  for (const [name, wanted] of runFilesIn(tree)) {
+  for (const [name, wanted] of files) {
     const here = readRunFile(folder, name)
-    if (!Buffer.isBuffer(here) || here.equals(wanted)) continue
+    if (!Buffer.isBuffer(here) || wanted?.equals(here) === true) continue
     const { status, bytes } = await runGit(call, 'cat-file', 'blob', `HEAD:./${relative}/${name}`)
     // `core.autocrlf`, which is usual on Windows, checks files out with CRLF.
     const plain = Buffer.from(here.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')

@@ -163,6 +163,13 @@ describe("the user's own git", () => {
     expect(stderr).toContain('Permission denied (publickey). It goes on here')
   })
 
+  it('may have ssh leave a process that keeps stderr open, as ControlPersist does', async () => {
+    const { one, remote } = await started()
+    one.write('ssh.sh', `sleep 9 >/dev/null & exec git receive-pack '${remote}'\n`)
+    git(one.dir, 'config', 'remote.origin.receivepack', `sh ${one.at('ssh.sh')} #`)
+    expect(await one.workflow('next', '7')).toMatchObject({ status: 0, stderr: '' })
+  })
+
   it('may have the remote as a mirror', async () => {
     const { one, two } = await started()
     await one.workflow('release', '7')

@@ -245,12 +245,28 @@ describe('what comes from a remote', () => {
     expect(readdirSync(one.at(WALK, 'artifacts/plan'))).toEqual(['1-plan.md'])
   })
 
+  it('removes a rejected artifact that git has checked out again, and names one that differs', async () => {
+    const { one, two } = await waiting()
+    await one.workflow('reject', '7', '--reason', 'too short')
+    await one.workflow('next', '7')
+    await one.workflow('release', '7')
+    two.write(`${WALK}/plan.md`, 'my own plan')
+    expect(await refusal(two.workflow('resume', '7', '--shared'))).toContain('would be overwritten: plan.md')
+    git(two.dir, 'add', '.')
+    git(two.dir, 'commit', '-qm', 'plan')
+    expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
+    expect(two.has(`${WALK}/plan.md`)).toBe(false)
+  })
+
   it('needs --trust for commands, and for prompts that are not those of the checkout', async () => {
     const { one, two, three } = createMachines(['one', 'two', 'three'])
     const define = ({ write }: Machine, name: string, phases: readonly object[]) =>
       write(`${name}.json`, JSON.stringify({ name, phases }))
     for (const machine of [one, two]) define(machine, 'walk', CHECKED)
-    for (const machine of [one, three]) define(machine, 'plain', WALK_PHASES)
+    for (const machine of [one, three]) define(machine, 'plain', [{ id: 'a', prompt_file: 'p.md', artifact: 'a.md' }])
+    one.write('p.md', 'One\nprompt.')
+    // As a checkout with core.autocrlf has it.
+    three.write('p.md', 'One\r\nprompt.')
     await one.workflow(...START, '--share')
     await one.workflow('start', '9', 'plain', '--definition', 'plain.json', '--share')
     await one.workflow('release', '7')
