@@ -4,8 +4,8 @@ import { newNonce } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { formatAge } from '../../kernel/time.ts'
-import { parseTaskReference, pathInSpecs, type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { isMeant } from '../../project/task-folders.ts'
+import { pathInSpecs, type TaskFolder, taskWord, withoutCompletion } from '../../project/task-folder.ts'
+import { isMeant, isNamed, readReference, taskFolderBelow } from '../../project/task-folders.ts'
 import { isResumable } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { isState, parseState } from '../machine/state-file.ts'
@@ -105,9 +105,13 @@ export async function findRun(call: GitCall, remote: string, word: string): Prom
     if (!(await hasCommit(call, commit))) await fetchRuns(call, remote, [word])
     return readRun(call, remote, word, commit)
   }
-  const reference = parseTaskReference(word)
+  const task = withoutCompletion(word)
   const { runs } = await readRuns(call, remote)
-  const meant = runs.filter((run): run is RemoteRun => 'holder' in run && isMeant({ task: taskOf(run) }, reference))
+  const readable = runs.flatMap((run) => ('holder' in run ? run : []))
+  const folderOf = ({ holder }: RemoteRun): TaskFolder => taskFolderBelow(call.root, holder.path)
+  const named = readable.filter((run) => isNamed(folderOf(run), task))
+  const reference = readReference(task, named.length > 0)
+  const meant = reference === undefined ? named : readable.filter((run) => isMeant(folderOf(run), reference))
   const unfinished = meant.filter(({ state }) => isResumable(state))
   const candidates = unfinished.length > 0 ? unfinished : meant
   const [found, another] = candidates

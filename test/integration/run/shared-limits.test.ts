@@ -322,6 +322,14 @@ describe('resume --shared', () => {
     expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
   })
 
+  it('finds an archived task by the path that release prints', async () => {
+    const { one, two } = createMachines(['one', 'two'])
+    one.write('specs/archive/007_walk/notes.md', '')
+    await one.workflow('start', 'archive/007_walk', '--definition', 'walk.json', '--share')
+    expect((await one.workflow('release', '7')).stdout).toContain('workflow resume archive/007_walk --shared`')
+    expect(await two.workflow('resume', 'specs/archive/007_walk/', '--shared')).toMatchObject({ status: 0 })
+  })
+
   it('replaces a file of the run that is as git has it', async () => {
     const phases = [{ id: 'work', steps: { from: 'tasks.md', checklist: true }, step_prompt: 'Do {{step}}.' }]
     const { one, two } = await startedWith(phases)
