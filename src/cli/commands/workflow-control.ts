@@ -1,6 +1,7 @@
 import { isResumable } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
-import { abortRun, retryRunStep, skipRunStep, stopRun, stopRunNow } from '../../run/store/run.ts'
+import { retryStep, skipStep } from '../../run/machine/steering.ts'
+import { abortRun, steerStep, stopRun, stopRunNow } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
 import { type BareCommand, type Declaration, type Run, STEP_NUMBER, TASK } from '../command.ts'
 import { changeRun } from '../runs.ts'
@@ -57,7 +58,7 @@ export const retryDeclaration = {
 } satisfies Declaration
 
 export const retry: Run<typeof retryDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>
-  changeRun(context, paint, task, (folder) => retryRunStep(folder, step, context.nowMs))
+  changeRun(context, paint, task, (folder) => steerStep(folder, step, context.nowMs, retryStep))
 
 export const skipDeclaration = {
   description: 'give up a step, and continue without it',
@@ -70,7 +71,7 @@ export const skip: Run<typeof skipDeclaration, RunDocument> = (context, [task], 
     context,
     paint,
     task,
-    (folder) => skipRunStep(folder, step, context.nowMs),
+    (folder) => steerStep(folder, step, context.nowMs, skipStep),
     (_folder, _state, { endedSteps }) =>
       endedSteps.some((one) => one.step === step - 1) ? [`  step ${step} had already been given up`] : [],
   )

@@ -4,12 +4,13 @@ import { inLine, oneLine, quote } from '../../kernel/text.ts'
 import { formatAge, toIso } from '../../kernel/time.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
 import { newRootFolder } from '../../project/new-task-folder.ts'
+import { taskFolderBelow } from '../../project/task-folders.ts'
 import { isResumable, needOf } from '../../run/machine/position.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import { gitCall } from '../../run/shared/publish-run.ts'
 import { requireRemote } from '../../run/shared/ref-store.ts'
 import { folderOfShare, holderWords, shareOf } from '../../run/shared/share-record.ts'
-import { isHeldBy, type RemoteRun, readRuns, taskOf, type UnreadableRun } from '../../run/shared/take-run.ts'
+import { isHeldBy, type RemoteRun, readRuns, type UnreadableRun } from '../../run/shared/take-run.ts'
 import { locationText } from '../../run/store/active-runs.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
@@ -60,6 +61,7 @@ function rowOf(context: CommandContext, root: string, remote: string, run: Remot
   if ('problem' in run) return { ...UNREADABLE, id: run.run, message: `${run.run}: ${messageOf(run.problem)}` }
   const { holder, state } = run
   const isHere = isHeldBy(shareOf(folderOfShare(root, holder.path, run.run), run.run), run)
+  const { task } = taskFolderBelow(root, holder.path)
   const need = needOf(state)
   const age = formatAge(Math.max(0, context.nowMs - holder.sinceMs))
   const facts = [
@@ -74,10 +76,10 @@ function rowOf(context: CommandContext, root: string, remote: string, run: Remot
         : `held by ${holderWords(holder)} for ${age}`,
   ]
   const isFree = holder.machine === undefined && isResumable(state)
-  const message = [inLine(taskOf(run)), ...facts, run.run].join(' · ')
+  const message = [inLine(task), ...facts, run.run].join(' · ')
   return {
     id: run.run,
-    task: taskOf(run),
+    task,
     name: state.name,
     phase: state.phase,
     outcome: state.outcome ?? null,

@@ -13,7 +13,7 @@ import { requireRemote } from '../../run/shared/ref-store.ts'
 import { folderOfShare, shareOf } from '../../run/shared/share-record.ts'
 import { findRun, heldError, isHeldBy, type RemoteRun, takeRun } from '../../run/shared/take-run.ts'
 import { commandsOfRun, isTrusted, trustRun } from '../../run/store/phase-check.ts'
-import { requireEntered } from '../../run/store/run.ts'
+import { enteredFrom } from '../../run/store/run.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { machineOf, trusterOf } from '../runs.ts'
 
@@ -40,7 +40,7 @@ export async function takeShared(
     if (!wish.take) throw await heldError(call, found, context.nowMs)
     if (isAgentShell(context.environment)) throw new PostflightError('take-agent', { run: found.run })
   }
-  if (wish.from !== undefined) requireEntered(folder, found.state, wish.from, context.nowMs)
+  if (wish.from !== undefined) enteredFrom(folder, found.state, found.state, wish.from, context.nowMs)
   if (!wish.trust) requireForeignTrust(context, found, known, root)
   return inFolder(folder, async () => {
     const machine = machineOf(context)

@@ -117,14 +117,12 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
   // The record keeps the advice, which another command may print.
   const root = rootOption && folder.root
   for (;;) {
-    const { state, share, files } = await retryWhileLocked(() =>
-      withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-        refuseMoved(folder, state)
-        const share = shareOf(folder, state.id)
-        if (share === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
-        return { state, share, files: readRunFiles(folder.path, state.definition) }
-      }),
-    )
+    const { state, share, files } = await underLock(folder, (state) => {
+      refuseMoved(folder, state)
+      const share = shareOf(folder, state.id)
+      if (share === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
+      return { state, share, files: readRunFiles(folder.path, state.definition) }
+    })
     // A run that has ended is only published.
     const releases = isRelease && isResumable(state)
     const { remote, run, commit: expected } = share
@@ -237,13 +235,15 @@ async function fencedOr(error: PostflightError, attempt: Attempt): Promise<Postf
   }
 }
 
-async function changeShare(folder: TaskFolder, change: (share: ShareRecord) => ShareRecord): Promise<void> {
-  await retryWhileLocked(() =>
-    withRun(folder, COMMAND_PATIENCE_MS, ({ id }) => {
-      const share = shareOf(folder, id)
-      if (share !== undefined) writeShare(folder, change(share))
-    }),
-  )
+function underLock<T>(folder: TaskFolder, action: (state: WorkflowState) => T): Promise<T> {
+  return retryWhileLocked(() => withRun(folder, COMMAND_PATIENCE_MS, action))
+}
+
+function changeShare(folder: TaskFolder, change: (share: ShareRecord) => ShareRecord): Promise<void> {
+  return underLock(folder, ({ id }) => {
+    const share = shareOf(folder, id)
+    if (share !== undefined) writeShare(folder, change(share))
+  })
 }
 
 function endReleased(attempt: Attempt, released: number): Promise<boolean> {
@@ -260,23 +260,18 @@ function endHere(
   why: string,
   { kept, released }: { readonly kept?: string | undefined; readonly released?: number },
 ): Promise<boolean> {
-  return retryWhileLocked(() =>
-    withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-      if (released !== undefined && state.outcome !== 'moved' && state.sequence > released) return false
-      const share = shareOf(folder, state.id)
-      const ended = state.outcome === 'moved' ? state : end(state, 'moved', nowMs, why)
-      // Only the end itself is not published.
-      const changes = {
-        ...(kept !== undefined && { kept }),
-        ...(released !== undefined && { sequence: ended.sequence }),
-      }
-      if (share !== undefined) writeShare(folder, { ...share, ...changes })
-      if (ended !== state) writeState(folder, ended, state)
-      // Without its run file, the agent's stops are allowed.
-      removeRunFile(folder, state.id)
-      return true
-    }),
-  )
+  return underLock(folder, (state) => {
+    if (released !== undefined && state.outcome !== 'moved' && state.sequence > released) return false
+    const share = shareOf(folder, state.id)
+    const ended = state.outcome === 'moved' ? state : end(state, 'moved', nowMs, why)
+    // Only the end itself is not published.
+    const changes = { ...(kept !== undefined && { kept }), ...(released !== undefined && { sequence: ended.sequence }) }
+    if (share !== undefined) writeShare(folder, { ...share, ...changes })
+    if (ended !== state) writeState(folder, ended, state)
+    // Without its run file, the agent's stops are allowed.
+    removeRunFile(folder, state.id)
+    return true
+  })
 }
 
 /** Ends the run here, because of the commit `there`. `commit`: what was to be published. `published`: ours in the remote. */

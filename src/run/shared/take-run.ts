@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { errorText } from '../../disk/file-facts.ts'
 import { newNonce } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
@@ -124,10 +123,6 @@ export async function findRun(call: GitCall, remote: string, word: string): Prom
     'problem' in run && ['remote-unreachable', 'git-failed'].includes(run.problem.code) ? run.problem : [],
   )
   throw unknown ?? new PostflightError('shared-none', { remote, task: word })
-}
-
-export function taskOf({ holder }: Pick<RemoteRun, 'holder'>): string {
-  return path.posix.basename(holder.path)
 }
 
 async function readRun(call: GitCall, remote: string, run: string, commit: string): Promise<RemoteRun> {

@@ -20,10 +20,8 @@ import {
   rejectState,
   requestStop,
   resumeState,
-  retryStep,
-  type Steered,
   settleState,
-  skipStep,
+  type skipStep,
 } from '../machine/steering.ts'
 import { refuseMoved } from '../shared/share-record.ts'
 import { observe } from './observe-run.ts'
@@ -138,12 +136,8 @@ function requireResumable(folder: TaskFolder, state: WorkflowState): void {
   throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
 }
 
-/** Refuses `--from` before anything is changed. */
-export function requireEntered(folder: TaskFolder, state: WorkflowState, from: string, nowMs: number): void {
-  enteredFrom(folder, state, state, from, nowMs)
-}
-
-function enteredFrom(
+/** Throws if `--from` is refused. */
+export function enteredFrom(
   folder: TaskFolder,
   before: WorkflowState,
   resumed: WorkflowState,
@@ -222,25 +216,15 @@ function requireApproval(folder: TaskFolder, state: WorkflowState): void {
 }
 
 /** `step` counts from 1. */
-export function retryRunStep(folder: TaskFolder, step: number, nowMs: number): ChangedRun {
-  return steer(folder, nowMs, (state) => stepped(folder, state, step, retryStep(state, step - 1, nowMs)))
-}
-
-export function skipRunStep(folder: TaskFolder, step: number, nowMs: number): ChangedRun {
-  return steer(folder, nowMs, (state) => stepped(folder, state, step, skipStep(state, step - 1, nowMs)))
-}
-
-function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered: Steered): WorkflowState {
-  // A run that has ended would never do the step.
-  requireResumable(folder, state)
-  if ('state' in steered) return steered.state
-  const { phase, totalSteps } = state
-  throw new PostflightError('run-step', {
-    task: taskWord(folder),
-    phase,
-    step: String(step),
-    count: totalSteps,
-    status: steered.refusal,
+export function steerStep(folder: TaskFolder, step: number, nowMs: number, change: typeof skipStep): ChangedRun {
+  return steer(folder, nowMs, (state) => {
+    // A run that has ended would never do the step.
+    requireResumable(folder, state)
+    const steered = change(state, step - 1, nowMs)
+    if ('state' in steered) return steered.state
+    const { phase, totalSteps: count } = state
+    const status = steered.refusal
+    throw new PostflightError('run-step', { task: taskWord(folder), phase, step: String(step), count, status })
   })
 }
 
