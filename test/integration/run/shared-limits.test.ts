@@ -1,7 +1,7 @@
 /** What a remote, a git configuration or a run's files make difficult: the run is refused in time, or goes on all the same. */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMachines, git, type Machine, once, WALK, WALK_PHASES } from '../../support/machines.ts'
@@ -170,14 +170,7 @@ describe("the user's own git", () => {
     expect(await one.workflow('next', '7')).toMatchObject({ status: 0, stderr: '' })
   })
 
-  it('may have the remote as a mirror', async () => {
-    const { one, two } = await started()
-    await one.workflow('release', '7')
-    git(two.dir, 'config', 'remote.origin.mirror', 'true')
-    expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
-  })
-
-  it('may push to another address than it fetches from: the run is there', async () => {
+  it('may have the remote as a mirror, and push to another address than it fetches from: the run is there', async () => {
     const { one, two, remote, id } = await started()
     const fork = `${remote}-fork`
     git(one.dir, 'init', '-q', '--bare', fork)
@@ -185,6 +178,7 @@ describe("the user's own git", () => {
     expect((await one.workflow('share', '7')).status).toBe(0)
     expect(await one.workflow('release', '7')).toMatchObject({ status: 0 })
     expect(git(fork, 'for-each-ref', '--format=%(refname)')).toBe(`refs/postflight/${id}`)
+    git(two.dir, 'config', 'remote.origin.mirror', 'true')
     expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
   })
 
@@ -230,17 +224,19 @@ it('a run that a hook completed while its release was sent stays completed', asy
   expect(one.read('specs/.postflight/journal.jsonl').match(/"detail":"completed"/g)).toHaveLength(1)
 })
 
-it('a folder that was renamed is where its machine continues with the run, under the same id', async () => {
+it('a folder that was archived is where its machine continues with the run, by the path that release prints', async () => {
   const { one, id } = await started()
-  renameSync(one.at(WALK), one.at('specs/007_better'))
+  mkdirSync(one.at('specs/old'))
+  renameSync(one.at(WALK), one.at('specs/old/007_better'))
   const { stdout } = await one.cli(['status', '--shared'])
   const taken = await one.workflow('resume', '7', '--shared')
-  await one.workflow('release', '007_better')
-  const again = await one.workflow('resume', id, '--shared')
+  const released = await one.workflow('release', '007_better')
+  const again = await one.workflow('resume', 'specs/old/007_better/', '--shared')
   expect(stdout).toContain('held here')
+  expect(released.stdout).toContain('`postflight workflow resume old/007_better --shared`')
   for (const run of [taken, again]) expect(run).toMatchObject({ status: 0 })
   expect(one.has(WALK)).toBe(false)
-  expect(JSON.parse(one.read('specs/007_better/workflow/state.json'))).toMatchObject({ id, active: true })
+  expect(JSON.parse(one.read('specs/old/007_better/workflow/state.json'))).toMatchObject({ id, active: true })
 })
 
 describe('a run that continues elsewhere', () => {
@@ -322,14 +318,6 @@ describe('resume --shared', () => {
     expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
   })
 
-  it('finds an archived task by the path that release prints', async () => {
-    const { one, two } = createMachines(['one', 'two'])
-    one.write('specs/archive/007_walk/notes.md', '')
-    await one.workflow('start', 'archive/007_walk', '--definition', 'walk.json', '--share')
-    expect((await one.workflow('release', '7')).stdout).toContain('workflow resume archive/007_walk --shared`')
-    expect(await two.workflow('resume', 'specs/archive/007_walk/', '--shared')).toMatchObject({ status: 0 })
-  })
-
   it('replaces a file of the run that is as git has it', async () => {
     const phases = [{ id: 'work', steps: { from: 'tasks.md', checklist: true }, step_prompt: 'Do {{step}}.' }]
     const { one, two } = await startedWith(phases)
@@ -357,12 +345,6 @@ describe('resume --shared', () => {
     expect(stderr).toContain('has no phase "nosuch"')
     expect(git(remote, 'rev-parse', ref)).toBe(before)
     expect(two.has(WALK)).toBe(false)
-  })
-
-  it('says of a finished run that it has ended, not who holds it', async () => {
-    const { one, two } = await started()
-    await one.workflow('abort', '7')
-    expect((await two.workflow('resume', '7', '--shared')).stderr).toContain('has ended (aborted)')
   })
 })
 
@@ -398,18 +380,12 @@ describe('a shared run', () => {
     expect(git(one.dir, 'cat-file', 'blob', `${ref}-lost-1:folder/plan.md`)).toBe('a plan that only one has')
   })
 
-  it('that has ended keeps its outcome when it is released', async () => {
-    const { one, remote, ref } = await started()
+  it('that has ended keeps its outcome when it is released, and others are told that, not who holds it', async () => {
+    const { one, two, remote, ref } = await started()
     await one.workflow('abort', '7')
     expect(await one.workflow('release', '7')).toMatchObject({ status: 0 })
     expect(one.state()).toMatchObject({ outcome: 'aborted' })
     expect(git(remote, 'cat-file', 'blob', `${ref}:state.json`)).toContain('"outcome":"aborted"')
-  })
-
-  it('counts as published after its release', async () => {
-    const { one } = await started()
-    await one.workflow('release', '7')
-    const { workflows } = (await one.workflow('status', '--json')).json()
-    expect(workflows).toMatchObject([{ outcome: 'moved', shared: { is_published: true, problem: null } }])
+    expect((await two.workflow('resume', '7', '--shared')).stderr).toContain('has ended (aborted)')
   })
 })

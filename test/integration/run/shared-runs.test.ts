@@ -55,12 +55,6 @@ describe('a run that is started with --share', () => {
     expect(started.stdout).toContain('the name of this machine: one')
   })
 
-  it('is not started if the remote is unknown', async () => {
-    const { one } = createMachines(['one'])
-    expect(await refusal(one.workflow(...START, '--share', 'up'))).toContain('"up" is not a configured remote')
-    expect(one.has(WALK)).toBe(false)
-  })
-
   it('continues if the remote cannot be reached: status says so, and the next command publishes', async () => {
     const { one, remote } = createMachines(['one'])
     git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}-away`)
@@ -120,8 +114,10 @@ describe('the commands of a shared run', () => {
     expect(await one.workflow('next', '7', '--peek')).toMatchObject({ stderr: '' })
   })
 
-  it('share a run that continues already, and only with one remote', async () => {
+  it('share a run that continues already, with one remote that is known', async () => {
     const { one, remote } = createMachines(['one'])
+    expect(await refusal(one.workflow(...START, '--share', 'up'))).toContain('"up" is not a configured remote')
+    expect(one.has(WALK)).toBe(false)
     await one.workflow(...START)
     git(one.dir, 'remote', 'add', 'up', `file://${remote}`)
     expect(await one.workflow('share', '7', 'up')).toMatchObject({ status: 0 })
@@ -163,7 +159,9 @@ describe('a released run', () => {
     await one.workflow('release', '7')
     const after = await one.hook(stop({ stop_hook_active: true }))
     const status = await one.cli(['status', '--exit-code'])
+    const { workflows } = (await one.workflow('status', '--json')).json()
     expect([before.answer.decision, after.answer, status.status]).toEqual(['block', {}, 0])
+    expect(workflows).toMatchObject([{ outcome: 'moved', shared: { is_published: true, problem: null } }])
     expect(status.stdout).toContain('○ goes on elsewhere: specs/007_walk')
     expect(status.stdout).toMatch(
       /→ to continue it here: .* 007_walk --shared origin\. To remove .*: postflight clear 007_walk$/m,
@@ -233,29 +231,23 @@ describe('what comes from a remote', () => {
     expect(two.has(`${WALK}/workflow/state.json`)).toBe(false)
   })
 
-  it('replaces a file that is as this machine published it, and removes what the run has moved away since', async () => {
-    const { one, two } = await waiting()
+  it('removes an artifact that the run has moved away, if it is as this machine published it or as git has it', async () => {
+    const { one, two, three } = await waiting()
     await one.workflow('release', '7')
     await two.workflow('resume', '7', '--shared')
     await two.workflow('reject', '7', '--reason', 'too short')
     await two.workflow('next', '7')
     await two.workflow('release', '7')
-    expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
-    expect(one.has(`${WALK}/plan.md`)).toBe(false)
+    three.write(`${WALK}/plan.md`, 'the plan')
+    expect(await refusal(three.workflow('resume', '7', '--shared'))).toContain('would be overwritten: plan.md')
+    git(three.dir, 'add', '.')
+    git(three.dir, 'commit', '-qm', 'plan')
+    for (const machine of [three, one]) {
+      expect(await machine.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
+      expect(machine.has(`${WALK}/plan.md`)).toBe(false)
+      await machine.workflow('release', '7')
+    }
     expect(readdirSync(one.at(WALK, 'artifacts/plan'))).toEqual(['1-plan.md'])
-  })
-
-  it('removes a rejected artifact that git has checked out again, and names one that differs', async () => {
-    const { one, two } = await waiting()
-    await one.workflow('reject', '7', '--reason', 'too short')
-    await one.workflow('next', '7')
-    await one.workflow('release', '7')
-    two.write(`${WALK}/plan.md`, 'my own plan')
-    expect(await refusal(two.workflow('resume', '7', '--shared'))).toContain('would be overwritten: plan.md')
-    git(two.dir, 'add', '.')
-    git(two.dir, 'commit', '-qm', 'plan')
-    expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
-    expect(two.has(`${WALK}/plan.md`)).toBe(false)
   })
 
   it('needs --trust for commands, and for prompts that are not those of the checkout', async () => {
@@ -265,7 +257,6 @@ describe('what comes from a remote', () => {
     for (const machine of [one, two]) define(machine, 'walk', CHECKED)
     for (const machine of [one, three]) define(machine, 'plain', [{ id: 'a', prompt_file: 'p.md', artifact: 'a.md' }])
     one.write('p.md', 'One\nprompt.')
-    // As a checkout with core.autocrlf has it.
     three.write('p.md', 'One\r\nprompt.')
     await one.workflow(...START, '--share')
     await one.workflow('start', '9', 'plain', '--definition', 'plain.json', '--share')
