@@ -103,11 +103,11 @@ export function planPlacing(
     if (!isRunFile(definition, name)) throw refused(`"${name}" is not a file of its workflow`)
   }
   const written = new Map<string, Buffer>()
-  const removed: string[] = []
+  // A receipt describes the machine that ran the check; git may have brought it.
+  const removed = filesBelow(folder, CHECKS_FOLDER).filter((name) => isRunFile(definition, name))
   const differing: string[] = []
   const left = namesLeft(folder, definition, theirs)
   for (const name of new Set([...theirs.keys(), ...bases.flatMap((base) => [...base.keys()]), ...left])) {
-    // A receipt describes the machine that ran the check.
     if (name.startsWith(`${CHECKS_FOLDER}/`)) continue
     const wanted = theirs.get(name)
     const here = ended !== undefined && isPutAside(ended, name) ? undefined : readRunFile(folder, name)

@@ -1,11 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt } from '../../disk/file-facts.ts'
 import { inspectInside, readInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { RUN_SHARE_FILE } from '../../kernel/files.ts'
 import { quote, stripControl } from '../../kernel/text.ts'
 import { failureWords, NO_OUTPUT } from '../../marker/check-messages.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -94,8 +92,6 @@ function isUnchanged(folder: string, artifact: string, receipt: Receipt): boolea
   const [then, now] = [receipt.artifactTimes, timesOf(folder, artifact)]
   if (now === undefined) return false
   if (then?.size === now.size && then.modifiedMs === now.modifiedMs && then.changedMs === now.changedMs) return true
-  // The id of a shared run is public, so a checkout may bring its receipts: only times prove that they are from here.
-  if (kindAt(path.join(folder, RUN_SHARE_FILE)) !== undefined) return false
   // Large artifacts have no hash, so a touched one counts as changed.
   const hash = hashOf(folder, artifact)
   return hash !== '' && receipt.artifact === hash

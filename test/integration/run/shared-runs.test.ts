@@ -281,11 +281,9 @@ describe('what comes from a remote', () => {
     one.write(`${WALK}/plan.md`, 'the plan')
     await one.workflow('check', '7')
     await one.workflow('release', '7')
-    await two.workflow('resume', '7', '--shared', '--trust')
-    expect(two.has(`${WALK}/checks`)).toBe(false)
     two.write(`${WALK}/checks/plan/1-1.json`, one.read(`${WALK}/checks/plan/1-1.json`))
-    await two.workflow('next', '7')
-    expect(two.read('specs/.postflight/journal.jsonl')).toContain('check passed: true')
+    await two.workflow('resume', '7', '--shared', '--trust')
+    expect(two.has(`${WALK}/checks/plan/1-1.json`)).toBe(false)
   })
 })
 
