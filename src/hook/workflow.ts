@@ -51,6 +51,7 @@ export function driveRuns(
   isBlocked: boolean,
 ): Omit<StopOfRuns, 'problems'> {
   let prompt: string | undefined
+  let isHeard = false
   let promptLine: string | undefined
   const notices: string[] = []
   const alerts: string[] = []
@@ -73,7 +74,7 @@ export function driveRuns(
     const workflow = `the workflow of task ${quote(folder.task, 80)}`
     const stopNow = stopNowLine(taskWord(folder), rootOptionFor(occasion.reader, folder.root))
     try {
-      const turn = takeTurn(folder, runStopOf(occasion, isBlocked || prompt !== undefined))
+      const turn = takeTurn(folder, runStopOf(occasion, isBlocked || isHeard || prompt !== undefined))
       if (turn.command === 'none') continue
       if (turn.unfinished) {
         notices.push(
@@ -86,6 +87,7 @@ export function driveRuns(
         promptLine = PROMPT_TEXT.follows(turn.due.line, stopNow)
       }
       if (turn.hears) {
+        isHeard = true
         notices.push(
           `postflight-guard: you interrupted ${workflow}, so this stop was allowed. The workflow continues after your next message; \`${quote(stopNow)}\` ends it.`,
         )

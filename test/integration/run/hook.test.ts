@@ -181,6 +181,8 @@ describe('the stop hook drives a workflow', () => {
   it('after a person who interrupts was heard: their stop is allowed, with a notice; the next message brings the same prompt', async () => {
     const project = await started()
     expect((await project.stopped()).reason).toContain('attempt 1 of 2')
+    // Nor does another run of the session use that stop.
+    await project.cli(['workflow', 'start', '8', 'other', '--definition', 'flow.json'], { env: IN_SESSION })
     const typed = stop({ prompt_id: 'prompt-2' })
     const answer = await project.stopped(typed)
     const systemMessage = expect.stringMatching(/: you interrupted .*`postflight workflow stop 007_flow/)
