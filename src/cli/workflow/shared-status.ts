@@ -7,6 +7,7 @@ import { newRootFolder } from '../../project/new-task-folder.ts'
 import { taskFolderBelow } from '../../project/task-folders.ts'
 import { isResumable, needOf } from '../../run/machine/position.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
+import type { GitCall } from '../../run/shared/isolated-git.ts'
 import { gitCall } from '../../run/shared/publish-run.ts'
 import { requireRemote } from '../../run/shared/ref-store.ts'
 import { folderOfShare, holderWords, shareOf } from '../../run/shared/share-record.ts'
@@ -25,7 +26,7 @@ export async function sharedStatus(
   const root = findCommandRoot(context) ?? newRootFolder(context)
   const call = await requireRemote(gitCall(root), remote)
   const { runs, lost } = await withRemote(context, () => readRuns(call, remote))
-  const rows = runs.map((run) => rowOf(context, root, remote, run))
+  const rows = runs.map((run) => rowOf(context, call, run))
   const clean = runs.every((run) => 'state' in run && !isResumable(run.state))
   return {
     exitCode: isVerdict && !clean ? 1 : 0,
@@ -57,9 +58,9 @@ const UNREADABLE = {
   fix: null,
 } as const
 
-function rowOf(context: CommandContext, root: string, remote: string, run: RemoteRun | UnreadableRun): Row {
+function rowOf(context: CommandContext, { root, project }: GitCall, run: RemoteRun | UnreadableRun): Row {
   if ('problem' in run) return { ...UNREADABLE, id: run.run, message: `${run.run}: ${messageOf(run.problem)}` }
-  const { holder, state } = run
+  const { remote, holder, state } = run
   const isHere = isHeldBy(shareOf(folderOfShare(root, holder.path, run.run), run.run), run)
   const { task } = taskFolderBelow(root, holder.path)
   const need = needOf(state)
@@ -75,8 +76,9 @@ function rowOf(context: CommandContext, root: string, remote: string, run: Remot
         ? `held here for ${age}`
         : `held by ${holderWords(holder)} for ${age}`,
   ]
-  const isFree = holder.machine === undefined && isResumable(state)
-  const message = [inLine(task), ...facts, run.run].join(' · ')
+  const isOwn = holder.project === project
+  const isFree = holder.machine === undefined && isOwn && isResumable(state)
+  const message = [inLine(`${isOwn ? '' : (holder.project ?? './')}${task}`), ...facts, run.run].join(' · ')
   return {
     id: run.run,
     task,

@@ -58,12 +58,9 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
   }
   const isLost = stop.isLost === true && start.stage === 'prompted'
   const circumstances = { ...canGoOn, returned: true, interrupted: isAnswered || isBuilding || isLost }
-  return { ...plain, state: isLost ? withoutIdleTime(state, nowMs) : state, circumstances }
-}
-
-/** Stops counting time at the last transition: after that the client was gone. */
-export function withoutIdleTime(state: WorkflowState, nowMs: number): WorkflowState {
-  return { ...pauseClock(state, state.updatedMs), clockSinceMs: nowMs }
+  // A lost client was gone after the last transition.
+  const counted = isLost ? { ...pauseClock(state, state.updatedMs), clockSinceMs: nowMs } : state
+  return { ...plain, state: counted, circumstances }
 }
 
 /**

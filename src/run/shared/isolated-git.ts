@@ -8,8 +8,6 @@ import { oneLine } from '../../kernel/text.ts'
 /** A longer answer counts as a failure. */
 const ANSWER_BYTES = 33_554_432
 const COMPLAINT_BYTES = 4_096
-/** How long to read it after git has ended. */
-const STDERR_MS = 100
 
 const ISOLATED = [
   `core.hooksPath=${devNull}`,
@@ -35,11 +33,12 @@ export interface GitAnswer {
   readonly detail: string
 }
 
-/** `until`: when git's process group is killed, by `performance.now()`. `address`: where the remote's pushes go. */
+/** `until`: when git's process group is killed, by `performance.now()`. `address`: where pushes go. `project`: see Holder. */
 export interface GitCall {
   readonly root: string
   readonly until: number
-  readonly address?: string
+  readonly address?: string | undefined
+  readonly project?: string | undefined
   readonly input?: Buffer | string
 }
 
@@ -97,8 +96,8 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
       complaint = error.message
       end(undefined)
     })
-    // ssh may leave a process that keeps stderr open (ControlPersist).
-    child.once('exit', () => setTimeout(() => child.stderr.destroy(), STDERR_MS).unref())
+    // ssh may leave a process that keeps stderr open (ControlPersist): what it has said until then is enough.
+    child.once('exit', () => setTimeout(() => child.stderr.destroy(), 100).unref())
     child.once('close', (status) => end(status ?? undefined))
   })
 }

@@ -140,7 +140,8 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
     const held = releases
       ? { machine: undefined, session: undefined, sinceMs: nowMs }
       : { machine: machine.name, session: state.hostSession, sinceMs }
-    const holder = Buffer.from(formatHolder({ generation, nonce, path: pathInSpecs(folder), ...held }))
+    const place = { path: pathInSpecs(folder), project: call.project }
+    const holder = Buffer.from(formatHolder({ generation, nonce, ...place, ...held }))
     const tree = new Map([
       ['state.json', Buffer.from(formatState(state))],
       ['holder.json', holder],

@@ -22,7 +22,8 @@ export function sharedRef(run: string): string {
 export async function requireRemote(call: GitCall, remote: string): Promise<GitCall> {
   const [fetched, pushed] = await addressesOf(call, remote)
   if (fetched === undefined) throw new PostflightError('remote-unknown', { remote })
-  return pushed === undefined || pushed === fetched ? call : { ...call, address: pushed }
+  const project = (await write(call, 'rev-parse', '--show-prefix')) || undefined
+  return { ...call, address: pushed === fetched ? undefined : pushed, project }
 }
 
 export async function isRemote(call: GitCall, remote: string): Promise<boolean> {

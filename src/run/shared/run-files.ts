@@ -127,9 +127,9 @@ export function planPlacing(
 /** Results that would count here, although the run has none: git may have checked them out again. */
 export function namesLeft(folder: string, { phases }: Definition, theirs: ReadonlyMap<string, Buffer>): string[] {
   const archives = new Set([...theirs.keys()].map((name) => name.split('/').slice(0, 2).join('/')))
-  const archived = phases.filter(({ id }) => archives.has(`${ARTIFACTS_FOLDER}/${id}`))
-  const artifacts = archived.flatMap(({ artifact }) => artifact ?? [])
-  return [...artifacts, ...stepResultFiles(folder)].filter((name) => !theirs.has(name))
+  const moved = phases.filter(({ id }) => archives.has(`${ARTIFACTS_FOLDER}/${id}`))
+  const names = [...moved.flatMap(({ artifact }) => artifact ?? []), ...stepResultFiles(folder)]
+  return names.filter((name) => !theirs.has(name))
 }
 
 /** Needs the run's lock. */

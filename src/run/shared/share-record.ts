@@ -40,6 +40,8 @@ const HOLDER_FIELDS = {
   /** 128 random bits: two machines never make the same commit. */
   nonce: { key: 'nonce', read: nonce },
   path: { key: 'path', read: folderPath },
+  /** Folder of the project in the repository; undefined at its top. */
+  project: { key: 'project', read: optional(text) },
 }
 
 export interface Holder extends Values<typeof HOLDER_FIELDS> {}

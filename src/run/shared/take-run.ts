@@ -106,7 +106,8 @@ export async function findRun(call: GitCall, remote: string, word: string): Prom
   }
   const task = withoutCompletion(word)
   const { runs } = await readRuns(call, remote)
-  const readable = runs.flatMap((run) => ('holder' in run ? run : []))
+  // Each project of a repository numbers its own tasks.
+  const readable = runs.flatMap((run) => ('holder' in run && run.holder.project === call.project ? run : []))
   const folderOf = ({ holder }: RemoteRun): TaskFolder => taskFolderBelow(call.root, holder.path)
   const named = readable.filter((run) => isNamed(folderOf(run), task))
   const reference = readReference(task, named.length > 0)
@@ -179,7 +180,8 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   }
   plan()
   const claim = { generation: wanted.holder.generation + 1, nonce: newNonce(), sinceMs: machine.nowMs }
-  const holder = formatHolder({ ...claim, machine: machine.name, session: undefined, path: pathInSpecs(folder) })
+  const place = { path: pathInSpecs(folder), project: call.project }
+  const holder = formatHolder({ ...claim, machine: machine.name, session: undefined, ...place })
   const own = new Map([...tree, ['holder.json', Buffer.from(holder)] as const])
   const fault = whyRefused(own)
   if (fault !== undefined) throw notTaken(fault, 'refused')

@@ -337,10 +337,15 @@ describe('resume --shared', () => {
     expect(two.read(`${WALK}/tasks.md`)).toBe('- [x] one\n- [ ] two\n')
   })
 
-  it('looks at --from before it takes the run', async () => {
+  it('looks at the project and at --from before it takes the run', async () => {
     const { one, two, remote, ref } = await started()
     await one.workflow('release', '7')
     const before = git(remote, 'rev-parse', ref)
+    mkdirSync(two.at('pkg/specs'), { recursive: true })
+    const inPackage = { cwd: two.at('pkg') }
+    const other = await two.cli(['workflow', 'resume', '7', '--shared'], inPackage)
+    expect(other.stderr).toContain('has no shared run of task 7')
+    expect((await two.cli(['status', '--shared'], inPackage)).stdout).toMatch(/● \.\/007_walk [^→]*$/)
     const { stderr } = await two.workflow('resume', '7', '--shared', '--from', 'nosuch')
     expect(stderr).toContain('has no phase "nosuch"')
     expect(git(remote, 'rev-parse', ref)).toBe(before)

@@ -8,6 +8,7 @@ const HOLDER = {
   generation: 2,
   nonce: '0123456789abcdef0123456789abcdef',
   path: 'area/007_walk',
+  project: 'pkg/a/',
 }
 
 const read = (text: string) => readHolder(Buffer.from(text))

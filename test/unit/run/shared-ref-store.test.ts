@@ -72,7 +72,7 @@ test('a URL is no remote, and a folder without a repository has none', async () 
   const unknown = { code: 'remote-unknown' }
   await expect(requireRemote(call('one'), `file://${folder}/remote`)).rejects.toMatchObject(unknown)
   await expect(requireRemote(call('one'), 'up')).rejects.toMatchObject(unknown)
-  await expect(requireRemote(call('one'), 'origin')).resolves.not.toHaveProperty('address')
+  await expect(requireRemote(call('one'), 'origin')).resolves.toHaveProperty('address', undefined)
   await expect(requireRemote(call('.'), 'origin')).rejects.toMatchObject({ code: 'git-failed' })
 })
 
