@@ -40,7 +40,7 @@ const HOLDER_FIELDS = {
   /** 128 random bits: two machines never make the same commit. */
   nonce: { key: 'nonce', read: nonce },
   path: { key: 'path', read: folderPath },
-  /** Folder of the project in the repository; undefined at its top. */
+  /** Folder in the repository of the project, which numbers its own tasks; undefined at the top. */
   project: { key: 'project', read: optional(text) },
 }
 

@@ -106,7 +106,6 @@ export async function findRun(call: GitCall, remote: string, word: string): Prom
   }
   const task = withoutCompletion(word)
   const { runs } = await readRuns(call, remote)
-  // Each project of a repository numbers its own tasks.
   const readable = runs.flatMap((run) => ('holder' in run && run.holder.project === call.project ? run : []))
   const folderOf = ({ holder }: RemoteRun): TaskFolder => taskFolderBelow(call.root, holder.path)
   const named = readable.filter((run) => isNamed(folderOf(run), task))
