@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings'
 import { HOST_TITLES } from '../../hosts/hook-hosts.ts'
+import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { oneLine, stripControl } from '../../kernel/text.ts'
 import { readMarker } from '../../marker/marker-file.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
@@ -43,13 +44,13 @@ export const run: Run<typeof declaration, typeof document> = (_context, [words],
   return { exitCode: 0, data: { words: offered, files }, lines, essential: lines }
 }
 
-function candidatesFor(context: CommandContext, { task }: CompletionRequest, wanted: Wanted): Candidate[] {
+function candidatesFor(context: CommandContext, { task, current }: CompletionRequest, wanted: Wanted): Candidate[] {
   if (wanted === 'file') return []
   try {
     if (wanted === 'example') return examples(context)
     const root = findCommandRoot(context)
     if (root === undefined) return []
-    if (wanted === 'task') return tasks(root)
+    if (wanted === 'task') return tasks(root, current.startsWith(`${SPECS_FOLDER}/`))
     const folder = task === undefined ? undefined : findTaskFolder(root, task)
     if (folder === undefined) return []
     return FINDERS[wanted](folder)
@@ -63,10 +64,12 @@ function examples({ packageFolder }: CommandContext): Candidate[] {
   return listExamples(packageFolder).map(({ name }) => ({ value: name, description: 'a shipped example' }))
 }
 
-function tasks(root: string): Candidate[] {
-  const folders = listTaskFolders(root).folders.filter(({ task }) => task !== SPECS_ITSELF && !task.startsWith('.'))
+function tasks(root: string, asPaths: boolean): Candidate[] {
+  const folders = listTaskFolders(root).folders.filter(
+    ({ task, relative }) => task !== SPECS_ITSELF && !relative.includes('/.'),
+  )
   const below = folders.filter(({ task, relative }) => /^\d/.test(task) || relative.split('/').length > 2)
-  return below.map((folder) => ({ value: taskWord(folder), description: folder.relative }))
+  return below.map((folder) => ({ value: asPaths ? folder.relative : taskWord(folder), description: folder.relative }))
 }
 
 const FINDERS: Readonly<Record<Exclude<Wanted, 'task' | 'example' | 'file'>, (folder: TaskFolder) => Candidate[]>> = {
@@ -117,7 +120,8 @@ export function completionRequest(program: CommandUnknownOpts, typed: readonly s
   // bash treats each equals sign as a word.
   const words = typed.at(-1) === '=' ? [...typed.slice(0, -1), ''] : typed
   const before = words.slice(0, -1).filter((word) => word !== '=')
-  const last = words.at(-1) ?? ''
+  // zsh removes quotes only if they are closed, bash and fish none.
+  const last = (words.at(-1) ?? '').replace(/^["']/, '').replace(/\\(.)/g, '$1')
   const line = read(program, before)
   const joined = /^(--[\w-]+)=(.*)$/s.exec(last)
   const option = line.pending ?? (joined === null ? undefined : findOption(line.command, program, joined[1] ?? ''))

@@ -25,17 +25,24 @@ export const run: Run<typeof declaration, typeof document> = (_context, [shell])
 
 const BASH = `# bash completion for postflight: eval "$(postflight completion bash)"
 _postflight() {
-  local line word current=\${COMP_WORDS[COMP_CWORD]}
+  local line current=\${COMP_WORDS[COMP_CWORD]} filenames=
+  local -a found=()
   COMPREPLY=()
+  [[ $current == [\\"\\']* ]] && filenames=1
   while IFS= read -r line; do
     if [ "$line" = :files ]; then
-      compopt -o filenames 2>/dev/null
-      while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current")
+      filenames=1
+      while IFS= read -r line; do found+=("$line"); done < <(compgen -f -- "$current")
     else
-      printf -v word %q "\${line%%$'\\t'*}"
-      COMPREPLY+=("$word")
+      found+=("\${line%%$'\\t'*}")
     fi
   done < <("$1" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  # bash quotes file names itself, also after an opening quote.
+  if [ -n "$filenames" ] && compopt -o filenames 2>/dev/null; then
+    COMPREPLY=("\${found[@]}")
+  else
+    for line in "\${found[@]}"; do printf -v line %q "$line"; COMPREPLY+=("$line"); done
+  fi
 }
 complete -F _postflight postflight
 `
@@ -55,6 +62,7 @@ _postflight() {
     fi
   done < <("\${(Q)words[1]}" complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)
   (( \${#found} )) && _describe postflight found
+  compset -P '--*='
   (( files )) && _files
 }
 if [[ \${funcstack[1]} == _postflight ]]; then
@@ -70,7 +78,8 @@ function __postflight_complete
     set -l current (commandline -ct)
     for line in ($words[1] complete -- $words[2..-1] "$current" 2>/dev/null)
         if test "$line" = :files
-            __fish_complete_path "$current"
+            set -l option (string match -r -- '^--[^=]*=' $current)
+            printf "$option%s\\n" (__fish_complete_path (string replace -r -- '^(--[^=]*=|["\\'])' '' $current))
         else
             printf '%s\\n' "$line"
         end

@@ -42,6 +42,7 @@ const bash: Ask = async (line) => {
     'bash --norc',
     `eval "$(postflight completion bash)"
 complete -p postflight >/dev/null || exit 9
+compopt() { [ "$*" = '-o filenames' ]; }
 COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}
 _postflight postflight '${words.at(-1)}' '${words.at(-2)}'
 printf '%s\\n' "\${COMPREPLY[@]}"`,
@@ -95,8 +96,13 @@ for (const [shell, ask] of Object.entries({ bash, zsh, fish })) {
       expect((await ask('postflight install --scope ')).sort()).toEqual(['local', 'project', 'user'])
     })
 
-    it('offers files if a file is wanted', async () => {
+    it('offers files if a file is wanted, also after an equals sign', async () => {
       expect(await ask('postflight workflow validate fl')).toContain('flow.yaml')
+      expect((await ask('postflight workflow start 7 --definition=fl')).join()).toMatch(/(?:^|=)flow\.yaml$/)
+    })
+
+    it('completes a word that begins with a quote, and leaves the quotes to the shell', async () => {
+      expect(await ask('postflight step 259 "upd')).toEqual(['update status'])
     })
 
     it('quotes a name that the shell would run', async () => {
@@ -112,6 +118,14 @@ describe('completion', () => {
   it('offers the steps of the task on the line', async () => {
     const { words } = (await project.cli(['complete', '--json', '--', 'step', '259', ''])).json()
     expect(words.map(({ value }: { value: string }) => value)).toEqual(['update status', 'git commit'])
+  })
+
+  it('offers task folders as names and as paths, and none of our own', async () => {
+    const word = async (begin: string) => (await project.cli(['complete', '--', 'clear', begin])).stdout.split('\t')[0]
+    expect(await word('25')).toBe('259_prove_completeness')
+    expect(await word('specs/25')).toBe('specs/259_prove_completeness')
+    project.write('specs/.postflight/given-up/x', '')
+    expect(await word('.')).toBe('')
   })
 
   it('offers the numbers of the steps of a run, and what they are', async () => {
