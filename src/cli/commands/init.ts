@@ -2,7 +2,7 @@ import { readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { counted, quote } from '../../kernel/text.ts'
+import { counted, quote, shellWord } from '../../kernel/text.ts'
 import {
   type CommandContext,
   displayPath,
@@ -10,6 +10,8 @@ import {
   findCommandRoot,
 } from '../../project/command-context.ts'
 import { newProjectFolder } from '../../project/new-task-folder.ts'
+import { taskFolderName, taskNumberOf } from '../../project/task-folder.ts'
+import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
 import { cacheWarning, dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
 import { locationOf, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
@@ -106,7 +108,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   }
   if (isWritten && (hookState === 'written' || hookState === 'done')) {
     const isInProject = (findCommandRoot(context) ?? newProjectFolder(context)) !== undefined
-    lines.push(`Try it ${isInProject ? 'now' : "in a project's folder"}: ${TRY_IT}`)
+    lines.push(`Try it ${isInProject ? 'now' : "in a project's folder"}: ${tryIt(context, target.project)}`)
   }
   return {
     exitCode: 0,
@@ -131,8 +133,15 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
 const NO_DONE =
   '· a definition of done: not written, because the project shows no test command; for example, write `done: [{ when: "src/**", check: make test }]` to specs/done.yaml'
 
-const TRY_IT =
-  '`claude \'Run "postflight create 1 try", and stop.\'` Its stop is blocked until it has cleared that marker. Afterwards: `rmdir specs/001_try`'
+/** A new folder, which can be removed afterwards. */
+function tryIt(context: CommandContext, project: string): string {
+  const numbers = listTaskFolders(project).folders.map(({ task }) => taskNumberOf(task))
+  let number = 1
+  while (numbers.includes(number)) number += 1
+  const { task, path } = taskFolderBelow(project, taskFolderName({ number, separator: '_', slug: 'try' }))
+  const remove = `rmdir ${shellWord(displayPath(context, path))}`
+  return `\`claude 'Run "postflight create ${task}", and stop.'\` Its stop is blocked until it has cleared that marker. Afterwards: \`${remove}\``
+}
 
 function partLine(name: InitPart['name'], state: PartState, file: string): string {
   const words = (name === 'shell-hook' ? REMOVAL_WORDS[state] : undefined) ?? STATE_WORDS[state]

@@ -287,10 +287,14 @@ describe.concurrent('init', () => {
   })
 
   it('the try leaves a folder that the named command removes', async () => {
-    const project = createProject()
-    await project.cli(['create', '1', 'try'])
-    await project.cli(['clear', '1'])
-    expect((await project.shell('rmdir specs/001_try')).stderr).toBe('')
+    const project = createSourceProject()
+    project.write('specs/001-photo-albums/spec.md', '')
+    const { stdout } = await project.cli(['init', '--yes'])
+    const [, create = '', remove = ''] = /"postflight (create .*)", and stop.*`(rmdir .*)`/.exec(stdout) ?? []
+    await project.cli(create.split(' '))
+    await project.cli(['clear', '2'])
+    expect((await project.shell(remove)).stderr).toBe('')
+    expect(project.has('specs/002_try')).toBe(false)
   })
 
   describe('the definition of done', () => {
