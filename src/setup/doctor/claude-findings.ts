@@ -253,10 +253,11 @@ export function npxNote(context: CommandContext, project = projectFolder(context
   return 'Type `npx postflight` instead of `postflight`, which is not on the PATH here.'
 }
 
+/** npx and Yarn put the command on the PATH of the process that they start, and of no other. */
 function formOf({ environment, packageFolder }: CommandContext, project: string): CommandForm {
   const script = path.join(packageFolder, 'bin', 'postflight.js')
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter)
-  const own = folders.filter((folder) => path.basename(folder) !== '.bin')
+  const own = folders.filter((folder) => path.basename(folder) !== '.bin' && folder !== environment.BERRY_BIN_FOLDER)
   const isRunByNpm = environment.npm_config_user_agent !== undefined
   const PATH = (isRunByNpm ? own : folders).join(path.delimiter)
   return findCommandForm({ ...environment, PATH }, script, project)

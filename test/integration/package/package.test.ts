@@ -35,6 +35,8 @@ describe.concurrent('the package', () => {
     expect(names.filter((name) => !expected.test(name))).toEqual([])
     expect(names.filter((name) => /\.(?:ts|map|tgz|log)$|test|node_modules/.test(name))).toEqual([])
     expect(files.filter((file) => file.size > 400_000)).toEqual([])
+    // Yarn 4.18 leaves other packages in an archive, from which no shell can start the hook.
+    expect(JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'))).toMatchObject({ preferUnplugged: true })
   })
 
   describe('as a command', () => {

@@ -316,10 +316,12 @@ describe.concurrent('doctor finds', () => {
     const project = createSourceProject()
     const packageFolder = copyPackage(join(project.base, 'a package'))
     await project.cli(['install', '--host', 'qwen'], { packageFolder })
-    const wrong = async (): Promise<Finding[]> => (await findingsOf(project.cli, { packageFolder })).wrong
+    const wrong = async (env = {}): Promise<Finding[]> => (await findingsOf(project.cli, { packageFolder, env })).wrong
     expect(await wrong()).toMatchObject([{ check: 'cli', fix: `npm install --global '${packageFolder}'` }])
     symlinkSync(join(packageFolder, 'bin/postflight'), join(project.base, 'bin/postflight'))
     expect(await wrong()).toEqual([])
+    const yarn = { npm_config_user_agent: 'yarn/4.18.1', BERRY_BIN_FOLDER: join(project.base, 'bin') }
+    expect(await wrong(yarn)).toHaveLength(1)
   })
 
   it('the command only if an agent finds it too: npx puts it on the PATH of doctor alone', async () => {
