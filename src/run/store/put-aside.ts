@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { hideFromGit, inspectInside, makeFoldersInside, makeLastingFolder } from '../../disk/folders.ts'
+import { inspectInside, makeFoldersInside, makeHiddenFolder } from '../../disk/folders.ts'
 import { removeFile, sync } from '../../disk/write.ts'
 import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
@@ -37,7 +37,7 @@ export function putAside(
   )
   if (names.length === 0) return undefined
   // Git must ignore it, like the state.
-  if (makeLastingFolder(path.join(folder.path, RUNS_FOLDER))) hideFromGit(path.join(folder.path, RUNS_FOLDER))
+  makeHiddenFolder(path.join(folder.path, RUNS_FOLDER))
   let number = 1
   while (kindAt(path.join(folder.path, RUNS_FOLDER, String(number))) !== undefined) number += 1
   const location = `${RUNS_FOLDER}/${number}`

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, kindIfSeen, pathIn } from '../../disk/file-facts.ts'
-import { hideFromGit, makeLastingFolder } from '../../disk/folders.ts'
+import { makeHiddenFolder } from '../../disk/folders.ts'
 import { newRunId } from '../../disk/ids.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { removeFile, replaceFile, temporaryBeside } from '../../disk/write.ts'
@@ -107,9 +107,8 @@ export function putRunFile(folder: TaskFolder, id: string): void {
   const text = `${JSON.stringify({ id, path: below })}\n`
   const present = readSmallFile(target, RUN_FILE_MAX_BYTES)
   if (present.kind === 'text' && present.text === text) return
-  const journal = journalFolder(root)
-  if (makeLastingFolder(journal)) hideFromGit(journal)
-  if (makeLastingFolder(runningFolder(root))) hideFromGit(runningFolder(root))
+  makeHiddenFolder(journalFolder(root))
+  makeHiddenFolder(runningFolder(root))
   // Hidden: a killed process must not leave a run file.
   const temporary = path.join(runningFolder(root), `.${id}${temporaryBeside('')}`)
   replaceFile(target, text, temporary)

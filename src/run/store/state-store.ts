@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { APPENDING, closeQuietly, kindAt, named, requireKind, writeWhole } from '../../disk/file-facts.ts'
-import { hideFromGit, makeLastingFolder } from '../../disk/folders.ts'
+import { makeHiddenFolder } from '../../disk/folders.ts'
 import { withLock } from '../../disk/lock.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { replaceFile, tryRemoveFile } from '../../disk/write.ts'
@@ -117,7 +117,7 @@ function removeLitter(folder: TaskFolder): void {
 
 export function withRunLock<T>(folder: TaskFolder, patienceMs: number, action: () => T): T {
   // If git tracked the state, an agent that undoes its work would restore an old count of attempts.
-  if (makeLastingFolder(stateFolder(folder))) hideFromGit(stateFolder(folder))
+  makeHiddenFolder(stateFolder(folder))
   return withLock(stateFolder(folder), patienceMs, action)
 }
 
