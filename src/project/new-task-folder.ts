@@ -30,29 +30,21 @@ interface PreparedFolder {
   readonly folder: TaskFolder
 }
 
-/** Removes new folders if the work is refused. */
-export function inTaskFolder<Result>(
+export async function inTaskFolder<Result>(
   context: CommandContext,
   task: string,
   slug: string | undefined,
   commandWith: (slug: string) => string,
   work: (prepared: PreparedFolder) => Result,
-): Result {
+): Promise<Result> {
   const found = findCommandRoot(context)
   const root = found ?? newRootFolder(context)
   const folder = taskFolderFor(root, task, slug, commandWith)
-  const made: string[] = []
-  try {
-    makeTaskFolder(folder, made)
-    return work({ root, found, folder })
-  } catch (error) {
-    for (const each of made.reverse()) removeIfEmpty(each)
-    throw error
-  }
+  return inFolder(folder, () => work({ root, found, folder }))
 }
 
-/** Keeps what the work leaves in the folder. */
-export async function inFolder<Result>(folder: TaskFolder, work: () => Promise<Result>): Promise<Result> {
+/** Removes new folders if the work fails, but not what it has left in them. */
+export async function inFolder<Result>(folder: TaskFolder, work: () => Result | Promise<Result>): Promise<Result> {
   const made: string[] = []
   try {
     makeTaskFolder(folder, made)

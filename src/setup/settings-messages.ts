@@ -2,10 +2,6 @@ import { inLine } from '../kernel/text.ts'
 
 export const RESTART = 'Restart running sessions to use it'
 
-export function backupLine(file: string): string {
-  return `Backup: ${file}`
-}
-
 export function notPortable(personalScope: string): string {
   return `This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`
 }

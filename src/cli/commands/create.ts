@@ -98,10 +98,10 @@ export const document = () =>
 
 type CreateOptions = OptionsOf<typeof declaration>
 
-export const run: Run<typeof declaration, typeof document> = (context, [task, slug], options) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task, slug], options) => {
   checkValues(options)
   const identity = newOwnerOf(context, options)
-  const { root, found, folder, fields, keepsCount, previous } = inTaskFolder(
+  const { root, found, folder, fields, keepsCount, previous } = await inTaskFolder(
     context,
     task,
     slug,

@@ -16,7 +16,7 @@ import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../set
 import { cacheWarning, dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
 import { locationOf, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
 import { forbidsHooks, hooksForbidden, removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
-import { backupLine, initQuestion, notPortable, RESTART } from '../../setup/settings-messages.ts'
+import { initQuestion, notPortable, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
@@ -86,7 +86,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const hasDone = parts.some(({ name }) => name === 'done') || readDoneFile(target.project).kind !== 'absent'
   if (!hasDone && !options.skip.includes('done')) lines.push(NO_DONE)
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
-  lines.push(...backups.map((backup) => backupLine(displayPath(context, backup))))
+  lines.push(...backups.map((backup) => `Backup: ${displayPath(context, backup)}`))
   const isWritten = accepted.length > 0 && !options.dryRun
   const isAccepted = (name: InitPart['name']): boolean => accepted.some((part) => part.name === name)
   if (isWritten && isAccepted('hook')) lines.push(RESTART)

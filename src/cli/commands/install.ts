@@ -17,7 +17,7 @@ import {
   type Target,
   targetOf,
 } from '../../setup/install/target.ts'
-import { backupLine, notPortable, RESTART } from '../../setup/settings-messages.ts'
+import { notPortable, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
@@ -94,7 +94,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     ? [`${dryRun ? 'Would install' : 'Installed'} the ${target.what} in ${shown}`]
     : [`The ${target.what} ${target.what === 'reactive rules' ? 'are' : 'is'} already in ${shown}`]
   if (dryRun && added) lines.push(after.trimEnd())
-  if (backup !== undefined) lines.push(backupLine(displayPath(context, backup)))
+  if (backup !== undefined) lines.push(`Backup: ${displayPath(context, backup)}`)
   lines.push(...removals.map((removal) => removalLine(context, target, removal, dryRun)))
   if (changed && !dryRun) lines.push(RESTART)
   lines.push(...target.notes)

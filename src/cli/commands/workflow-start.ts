@@ -63,7 +63,7 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
   // This comes before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))
   if (options.share !== undefined) await requireRemoteHere(context, options.share)
-  const { folder, state, aside } = inTaskFolder(
+  const { folder, state, aside } = await inTaskFolder(
     context,
     task,
     slug,

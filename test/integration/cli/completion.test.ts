@@ -92,10 +92,6 @@ for (const [shell, ask] of Object.entries({ bash, zsh, fish })) {
       expect(options).not.toContain('--step')
     })
 
-    it('offers the values of an option', async () => {
-      expect((await ask('postflight install --scope ')).sort()).toEqual(['local', 'project', 'user'])
-    })
-
     it('offers files if a file is wanted, also after an equals sign', async () => {
       expect(await ask('postflight workflow validate fl')).toContain('flow.yaml')
       expect((await ask('postflight workflow start 7 --definition=fl')).join()).toMatch(/(?:^|=)flow\.yaml$/)

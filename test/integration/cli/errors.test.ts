@@ -28,7 +28,6 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     [['clear']],
     [['bypass']],
     [['adopt', '7']],
-    [['logs', '-n', 'many']],
     [['inspect', '--root', 'nowhere']],
     [['inspect', '--root', '']],
     [['\u001b[31m\u0007']],

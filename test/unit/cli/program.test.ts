@@ -58,7 +58,6 @@ type Row = readonly [line: string, given: readonly unknown[], options?: object]
 
 /** Every command with every argument and option. */
 const ROWS: readonly Row[] = [
-  ['create 7', ['7', undefined]],
   [
     'create 7 a_slug --skill s --operation research --reason "two words" --session-id sess_1 --host-session h --agent main --agent-type helper --force',
     ['7', 'a_slug'],
@@ -71,14 +70,11 @@ const ROWS: readonly Row[] = [
   ['create 7 --reason ""', ['7', undefined], { reason: '' }],
   ['create -- -7 --force', ['-7', '--force']],
   ['create 7 -- --json', ['7', '--json']],
-  ['clear 7', ['7']],
   ['clear 7 --run-checks --unchecked --timeout 90', ['7'], { runChecks: true, unchecked: true, timeout: 90_000 }],
-  ['clear', [undefined]],
   ['clear --all', [undefined], { all: true }],
   ['clear --orphaned', [undefined], { orphaned: true }],
   ['clear . --return-meta --dry-run', ['.'], { returnMeta: true, dryRun: true }],
   ['clear -- --all', ['--all']],
-  ['status', []],
   [
     'status --exit-code --github --session s --expect 259 --expect 7_x',
     [],
@@ -109,7 +105,6 @@ const ROWS: readonly Row[] = [
   ['logs', []],
   ['logs -n 0', [], { count: 0 }],
   ['logs --count 007 --follow', [], { count: 7, follow: true }],
-  ['install', []],
   ['install --host opencode --scope user --dry-run', [], { host: 'opencode', scope: 'user', dryRun: true }],
   ['install --force', [], { force: true }],
   ['install --reactive rules.json', [], { reactive: 'rules.json' }],
@@ -143,7 +138,6 @@ const ROWS: readonly Row[] = [
   ['workflow reject 7 --reason "no test"', ['7'], { reason: 'no test' }],
   ['workflow retry 7 --step 3', ['7'], { step: 3 }],
   ['workflow skip 7 --step 12', ['7'], { step: 12 }],
-  ['workflow resume 7', ['7']],
   ['workflow resume 7 --host-session h --parent-session p', ['7'], { hostSession: 'h', parentSession: 'p' }],
   ['workflow resume 7 --shared --take', ['7'], { take: true, shared: 'origin' }],
   ['workflow share 7', ['7', undefined]],

@@ -137,13 +137,10 @@ describe('a command of ours', () => {
 describe('adding our entries', () => {
   it.each([
     ['an empty file', '', '{\n  "hooks": {\n    "SubagentStop": ['],
-    ['an empty object', '{}', '{\n  "hooks": {\n    "SubagentStop": ['],
     ['an empty object on two lines', '{\n}\n', '{\n  "hooks": {\n    "SubagentStop": ['],
     ['two spaces', '{\n  "a": 1\n}\n', '{\n  "a": 1,\n  "hooks": {\n    "SubagentStop": [\n      {\n'],
-    ['four spaces', '{\n    "a": 1\n}\n', '{\n    "a": 1,\n    "hooks": {\n        "SubagentStop": ['],
     ['tabs', '{\n\t"a": 1\n}\n', '{\n\t"a": 1,\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{\n\t\t\t\t"hooks": ['],
     ['CRLF', '{\r\n  "a": 1\r\n}\r\n', '{\r\n  "a": 1,\r\n  "hooks": {\r\n    "SubagentStop": [\r\n'],
-    ['a byte-order mark', '\ufeff{\n  "a": 1\n}\n', '\ufeff{\n  "a": 1,\n  "hooks": {\n'],
     ['blanks after the brace', '{ \t\n    "a": 1\n}\n', '{ \t\n    "a": 1,\n    "hooks": {\n'],
     ['a layout without a clear indent', '{"a": {\n      "b": 1 } }', '{"a": {\n      "b": 1 },\n  "hooks": {\n'],
     ['one line', '{"a":1}', '{"a":1,"hooks": {"SubagentStop":'],
@@ -262,14 +259,8 @@ describe('two kinds of our hooks', () => {
 describe('a file that is not JSON is refused with line and column', () => {
   it.each([
     ['{\n  "a": 1,\n}', 3, 1, 'PropertyNameExpected'],
-    ['{\n  "a" 1\n}', 2, 7, 'ColonExpected'],
     ['{\n  // why\n  "a": 1\n}', 2, 3, 'InvalidCommentToken'],
-    ['{"a": 1 "b": 2}', 1, 9, 'CommaExpected'],
     ['{\r\n  "a": nul\r\n}', 2, 8, 'InvalidSymbol'],
-    ['{"a": "x\n"}', 1, 7, 'UnexpectedEndOfString'],
-    ['{"a": "tab\there"}', 1, 7, 'InvalidCharacter'],
-    ['{"a": "\\x"}', 1, 7, 'InvalidEscapeCharacter'],
-    ['{', 1, 2, 'CloseBraceExpected'],
     ['{}}', 1, 3, 'EndOfFileExpected'],
     ['\ufeff{,}', 1, 2, 'ValueExpected'],
   ])('%j at %i:%i: %s', (text, line, column, fault) => {
