@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
+import { messageOf } from '../../kernel/error-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, shellWord } from '../../kernel/text.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
@@ -47,12 +48,14 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const { host, dryRun } = options
   const target = targetOf(context, host, options.scope ?? scopeThatHolds(context, host))
   const removals = removalsFrom(target, target.files)
-  const ofProject = host === 'claude' ? projectRemovals(context, target) : []
+  const failures: unknown[] = []
+  const ofProject = host === 'claude' ? projectRemovals(context, target, failures) : []
   const undone = ofProject.filter(({ kept }) => !kept)
   const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
   const left = [
     ...(isOfClaude(host, target.scope) ? keptRules(context, target, removals) : []),
     ...stillWired(context, host, target),
+    ...failures.map((error) => messageOf(error)),
   ]
   const isShared = host !== 'claude' && isOfClaude(host, target.scope)
   if (isShared && removals.length > 0) lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)

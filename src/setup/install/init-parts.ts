@@ -4,7 +4,7 @@ import path from 'node:path'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
 import { quote } from '../../kernel/text.ts'
-import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
+import { type CommandContext, findCommandRepository, forEveryOne } from '../../project/command-context.ts'
 import { addIgnored, IGNORED, LOCAL_FILES, LOCAL_SETTINGS, removeIgnored } from '../ignored-files.ts'
 import { addRules, rulesOf } from '../permission-rules.ts'
 import { claudeFolder, distinctFiles, linkOutside, readSettingsFile, type Scope } from '../settings-paths.ts'
@@ -152,16 +152,18 @@ export interface ProjectRemoval {
   readonly carryOut: () => void
 }
 
-export function projectRemovals(context: CommandContext, target: Target): ProjectRemoval[] {
+/** `failures`: of files that cannot be read, which must not stop `uninstall`. */
+export function projectRemovals(context: CommandContext, target: Target, failures: unknown[]): ProjectRemoval[] {
   const { project, scope, files } = target
-  if (scope === 'user') return skillRemoval(context, target)
   const others = settingsLocations(context, project).filter(
     (location) => location.scope !== 'user' && !files.includes(location.file) && location.commands.length > 0,
   )
-  return others.length > 0 ? [] : [...ignoreRemoval(project), ...skillRemoval(context, target)]
+  if (scope !== 'user' && others.length > 0) return []
+  const finders = scope === 'user' ? [skillRemoval] : [ignoreRemoval, skillRemoval]
+  return forEveryOne(finders, failures, (find) => find(context, target))
 }
 
-function ignoreRemoval(project: string): ProjectRemoval[] {
+function ignoreRemoval(_context: CommandContext, { project }: Target): ProjectRemoval[] {
   const file = ignoreFile(project)
   const before = (isOfProject(file, project) && readSettingsFile(file)) || ''
   const rest = removeIgnored(before)

@@ -488,6 +488,15 @@ describe.concurrent('init', () => {
     expect(project.has(SKILL)).toBe(true)
   })
 
+  it('uninstall undoes the rest if .gitignore cannot be read, and says so', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    project.write('.gitignore', Buffer.from('# Gr\u00f6\u00dfe\n', 'latin1'))
+    const run = await cli('uninstall')
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('.gitignore cannot be read (not UTF-8)') })
+    expect(project.has('.claude')).toBe(false)
+  })
+
   it('uninstall removes nothing through a link out of the project', async () => {
     const { project, cli } = withPackage()
     await cli('init --yes')
