@@ -30,7 +30,8 @@ export const document = () =>
 
 export const run: Run<typeof declaration, typeof document> = (_context, [words], _options, { program, contextNow }) => {
   const request = completionRequest(program, words)
-  const context = contextNow(request.root)
+  // No shell has expanded it yet.
+  const context = contextNow(request.root?.replace(/^~(?=\/|$)/, () => contextNow().findHome()))
   const { candidates, wants, current, prefix } = request
   const known = wants.flatMap((wanted) => candidatesFor(context, request, wanted))
   const matching = [...candidates, ...known.filter(({ value }) => value.startsWith(current))]
@@ -116,12 +117,17 @@ const WANTED: Readonly<Record<string, readonly Wanted[]>> = {
   'definition-or-task': ['task', 'example', 'file'],
 }
 
-export function completionRequest(program: CommandUnknownOpts, typed: readonly string[]) {
+/** zsh removes only closed quotes, fish only those of finished words, and bash none. */
+function unquoted(word: string): string {
+  return word.replace(/^(["'])(.*?)\1?$/s, '$2').replace(/\\(.)/g, '$1')
+}
+
+export function completionRequest(program: CommandUnknownOpts, given: readonly string[]) {
+  const typed = given.map(unquoted)
   // bash treats each equals sign as a word.
   const words = typed.at(-1) === '=' ? [...typed.slice(0, -1), ''] : typed
   const before = words.slice(0, -1).filter((word) => word !== '=')
-  // zsh removes quotes only if they are closed, bash and fish none.
-  const last = (words.at(-1) ?? '').replace(/^["']/, '').replace(/\\(.)/g, '$1')
+  const last = words.at(-1) ?? ''
   const line = read(program, before)
   const joined = /^(--[\w-]+)=(.*)$/s.exec(last)
   const option = line.pending ?? (joined === null ? undefined : findOption(line.command, program, joined[1] ?? ''))

@@ -138,8 +138,11 @@ describe('completion', () => {
 
   it('looks in the root that the line names', async () => {
     const elsewhere = createSourceProject({ specs: false })
-    const run = await elsewhere.cli(['complete', '--', '--root', project.dir, 'clear', '25'])
-    expect(run.stdout).toBe('259_prove_completeness\tspecs/259_prove_completeness\n')
+    for (const root of [project.dir, '~']) {
+      const env = { HOME: project.dir }
+      const run = await elsewhere.cli(['complete', '--', '--root', root, 'clear', '25'], { env })
+      expect(run.stdout).toBe('259_prove_completeness\tspecs/259_prove_completeness\n')
+    }
   })
 
   it('offers only what needs no project if there is none', async () => {

@@ -29,6 +29,7 @@ describe('the candidates', () => {
     ['--root /elsewhere clear ', { wants: ['task'], root: '/elsewhere' }],
     ['clear --root=/elsewhere ', { wants: ['task'], root: '/elsewhere' }],
     ['clear --nonsense 259 ', { wants: [], task: '259' }],
+    [`--root '/a' step "12" "c\\$`, { wants: ['step'], task: '12', root: '/a', current: 'c$' }],
     ['', { wants: [], current: '' }],
   ])('%j', (line, expected) => {
     expect(ask(line)).toMatchObject(expected)
