@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { shellIdentity } from '../hosts/all-hosts.ts'
 import { commandLine } from '../kernel/command-line.ts'
-import { errorMessage } from '../kernel/error-messages.ts'
+import { messageOf } from '../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
@@ -274,7 +274,7 @@ function refused(
   commands: readonly string[],
   sinceWhen?: string,
 ): ClearResult {
-  const { code, args } = new PostflightError('checks-refused', {
+  const error = new PostflightError('checks-refused', {
     path: pathOf(folder, before, commands[0]),
     refusal: why,
     commands: checkList(commands),
@@ -282,7 +282,7 @@ function refused(
     unchecked: before.pending !== undefined,
     ...(sinceWhen !== undefined && { since: sinceWhen }),
   })
-  const message = errorMessage(code, args)
+  const message = messageOf(error)
   return { kind: 'kept', data: { ...keptData(folder, before, commands), why, message, failed: null }, lines: [message] }
 }
 

@@ -1,7 +1,7 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
 import { hasDoneFile } from '../done/trust-store.ts'
-import { startsSubagent } from '../hosts/all-hosts.ts'
+import { anyHost } from '../hosts/all-hosts.ts'
 import type { Occasion } from '../hosts/host.ts'
 import { markerDisplayPath } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
@@ -15,7 +15,7 @@ import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 /** Ends waits, but not after a compaction (docs/design.md, "Recovery"). */
 export function handleSessionStart(occasion: Occasion): Answered {
   const { payload, environment, roots, nowMs, deadline } = occasion
-  if (startsSubagent(payload, environment)) return NOTHING_DONE
+  if (anyHost('startsSubagent', payload, environment)) return NOTHING_DONE
   const { unfinished, problems } = observeUnfinished(occasion)
   const recorded: Recorded[] = []
   const complaints: string[] = []

@@ -5,7 +5,7 @@ import { makeOwnFolder, readInside } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { removeFile, replaceFile, tryRemoveFile } from '../disk/write.ts'
 import { hasDoneFile } from '../done/trust-store.ts'
-import { exemptionOf, handsOverReports } from '../hosts/all-hosts.ts'
+import { anyHost, exemptionOf } from '../hosts/all-hosts.ts'
 import type { Occasion, ReturnedAgent } from '../hosts/host.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { JOURNAL_FOLDER, REPORTS_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
@@ -68,7 +68,7 @@ function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes:
   const { event, agent, lastMessage } = payload
   const isBlocked = event === 'SubagentStop' && outcomes.some(({ kind }) => kind === 'blocked')
   if (!isBlocked || agent === undefined || lastMessage === undefined) return []
-  if (!handsOverReports(payload, environment)) return []
+  if (!anyHost('handsOverReports', payload, environment)) return []
   // The caller's hook does not find a root in the sub-agent's worktree.
   return roots.flatMap((root) => {
     try {

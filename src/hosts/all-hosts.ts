@@ -3,7 +3,7 @@ import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { droid } from './droid.ts'
-import type { Exemption, HostDifference, Payload, PayloadFields, PayloadTest, ShellIdentity } from './host.ts'
+import type { Exemption, HostAnswers, HostDifference, Payload, PayloadFields, ShellIdentity } from './host.ts'
 import { qwenCode } from './qwen-code.ts'
 
 export const postflight: HostDifference = {
@@ -53,40 +53,11 @@ export function exemptionOf(payload: Payload, environment: Environment): Exempti
   return undefined
 }
 
-type Question =
-  | 'startsSubagent'
-  | 'showsNotice'
-  | 'takesContextAtTop'
-  | 'takesContextOfBlock'
-  | 'writesSequences'
-  | 'handsOverReports'
-  | 'recognizes'
-
-function anyHost(question: Question): PayloadTest {
-  return (payload, environment) => HOSTS.some((host) => host[question]?.(payload, environment))
+export function anyHost(question: keyof HostAnswers, payload: Payload, environment: Environment): boolean {
+  return HOSTS.some((host) => host[question]?.(payload, environment))
 }
-
-const isRecognized = anyHost('recognizes')
-
-/** Only droid. */
-export const startsSubagent = anyHost('startsSubagent')
-
-/** Only Claude Code. */
-export const showsNotice = anyHost('showsNotice')
-
-/** Only Copilot CLI. */
-export const takesContextAtTop = anyHost('takesContextAtTop')
-
-/** Only Claude Code, which gives the model a block's reason twice. */
-export const takesContextOfBlock = anyHost('takesContextOfBlock')
-
-/** Only Claude Code. */
-export const writesSequences = anyHost('writesSequences')
-
-/** Only Claude Code. */
-export const handsOverReports = anyHost('handsOverReports')
 
 /** Claude Code (2.1.329) creates it when the session begins; a resume keeps it. Not measured on other hosts. */
 export function sessionTranscript(payload: Payload, environment: Environment): string | undefined {
-  return isRecognized(payload, environment) ? undefined : payload.transcript
+  return anyHost('recognizes', payload, environment) ? undefined : payload.transcript
 }

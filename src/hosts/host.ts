@@ -20,7 +20,19 @@ export type PayloadFields = Readonly<Record<string, unknown>>
 
 export type PayloadTest = (payload: Payload, environment: Environment) => boolean
 
-export interface HostDifference {
+type Question =
+  /** Several hosts imitate Claude Code: unrecognized payloads count as Claude Code's. */
+  | 'recognizes'
+  | 'startsSubagent'
+  | 'showsNotice'
+  | 'takesContextAtTop'
+  | 'takesContextOfBlock'
+  | 'writesSequences'
+  | 'handsOverReports'
+
+export type HostAnswers = { readonly [Name in Question]?: PayloadTest }
+
+export interface HostDifference extends HostAnswers {
   /** The value of `--host`; only for hosts whose shell names the session. */
   readonly name?: string
   readonly readFields?: (fields: PayloadFields) => PayloadFields
@@ -28,14 +40,6 @@ export interface HostDifference {
   readonly endingTools?: readonly string[]
   readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
   readonly exempts?: (payload: Payload, environment: Environment) => Exemption | undefined
-  readonly startsSubagent?: PayloadTest
-  /** Several hosts imitate Claude Code: unrecognized payloads count as Claude Code's. */
-  readonly recognizes?: PayloadTest
-  readonly showsNotice?: PayloadTest
-  readonly takesContextAtTop?: PayloadTest
-  readonly takesContextOfBlock?: PayloadTest
-  readonly writesSequences?: PayloadTest
-  readonly handsOverReports?: PayloadTest
 }
 
 export function hasVariable(name: string): PayloadTest {

@@ -1,4 +1,4 @@
-import { showsNotice, takesContextAtTop, takesContextOfBlock, writesSequences } from '../hosts/all-hosts.ts'
+import { anyHost } from '../hosts/all-hosts.ts'
 import type { Occasion, Payload } from '../hosts/host.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
@@ -36,12 +36,12 @@ export function printedAnswer(
   if (payload === undefined) return formatAnswer(answer, false)
   const location = {
     refusesCall: payload.endingTool !== undefined,
-    besideBlock: takesContextOfBlock(payload, environment),
-    atTop: takesContextAtTop(payload, environment),
+    besideBlock: anyHost('takesContextOfBlock', payload, environment),
+    atTop: anyHost('takesContextAtTop', payload, environment),
   }
-  const isWritten = alerts.length > 0 && writesSequences(payload, environment)
+  const isWritten = alerts.length > 0 && anyHost('writesSequences', payload, environment)
   const sequence = isWritten ? terminalSequence(environment[NOTIFY_VARIABLE], alerts) : undefined
-  return formatAnswer(answer, showsNotice(payload, environment), location, sequence)
+  return formatAnswer(answer, anyHost('showsNotice', payload, environment), location, sequence)
 }
 
 export interface StopReport {

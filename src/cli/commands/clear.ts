@@ -2,7 +2,7 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { isAgentShell, shellIdentity } from '../../hosts/all-hosts.ts'
 import { stopNowLine } from '../../kernel/command-line.ts'
-import { errorMessage } from '../../kernel/error-messages.ts'
+import { messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
@@ -194,13 +194,9 @@ function settleLost(
     const base = { task: lost.task, path: path.join(root, relative), marker_id: record?.id ?? null }
     const isOwn = session !== undefined && record?.sessions.has(session) === true
     if (unproven.length > 0 && (isOwn || !skipsChecks)) {
-      const { code, args } = new PostflightError('checks-refused', {
-        path: `${relative}/${MARKER_FILE}`,
-        refusal: 'removed',
-        commands: checkList(unproven),
-        unchecked: !isOwn,
-      })
-      const message = errorMessage(code, args)
+      const refused = { refusal: 'removed', commands: checkList(unproven), unchecked: !isOwn } as const
+      const error = new PostflightError('checks-refused', { path: `${relative}/${MARKER_FILE}`, ...refused })
+      const message = messageOf(error)
       return {
         kind: 'kept',
         data: { ...base, why: 'removed', message, checks: unproven, failed: null },

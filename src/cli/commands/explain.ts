@@ -5,7 +5,7 @@ import { errorCode } from '../../disk/file-facts.ts'
 import type { JudgedDone } from '../../done/arm.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, type Person, readTrusted } from '../../done/trust-store.ts'
-import { exemptionOf, shellIdentity, showsNotice, startsSubagent } from '../../hosts/all-hosts.ts'
+import { anyHost, exemptionOf, shellIdentity } from '../../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
 import { parsePayload } from '../../hosts/payload.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
@@ -126,7 +126,9 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     { startMs: context.findStart, sessionBornMs: () => sessionBirthMs(payload, environment) },
   )
   const isStart =
-    payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
+    payload.event === 'SessionStart' &&
+    environment.POSTFLIGHT_DISABLE !== '1' &&
+    !anyHost('startsSubagent', payload, environment)
   const withDone = why === undefined ? roots.filter(hasDoneFile) : []
   const trusted = withDone.filter((root) => readTrusted(root, context) !== undefined)
   const activeRuns = why === undefined ? await findRuns(roots, payload) : []
@@ -142,7 +144,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
         )
       : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion, context) }), plan: [], problems: [] }
   const markers = plan.map(describe)
-  const notified = showsNotice(payload, environment)
+  const notified = anyHost('showsNotice', payload, environment)
   const runs = activeRuns.map((one) => describeRun(one, payload, answer.kind === 'block'))
   const isOpen = runs.some((one) => one.answer === 'driver')
   return {

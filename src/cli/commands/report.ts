@@ -129,6 +129,9 @@ function write(file: string, root: string, page: string): void {
 
 function documentOf({ root, tasks }: Report, file: string | null): ReportDocument {
   const event = ({ timeMs, words }: StoryEvent) => ({ time: toIso(timeMs), words })
+  const span = ({ status, startMs, endMs }: Report['tasks'][number]['markers' | 'runs'][number]) => {
+    return { standing: status, started_at: toIso(startMs), ended_at: toIso(endMs) }
+  }
   return {
     root,
     file,
@@ -136,18 +139,14 @@ function documentOf({ root, tasks }: Report, file: string | null): ReportDocumen
       task,
       promises: markers.map((one) => ({
         id: one.id ?? null,
-        standing: one.status,
-        started_at: toIso(one.startMs),
-        ended_at: toIso(one.endMs),
+        ...span(one),
         blocks: one.blocks,
         waits: one.waits.length,
         events: one.events.map(event),
       })),
       runs: runs.map((one) => ({
         name: one.name,
-        standing: one.status,
-        started_at: toIso(one.startMs),
-        ended_at: toIso(one.endMs),
+        ...span(one),
         prompts: one.prompts,
         phases: one.phases.map(({ id, status, visits, prompts, workedMs, steps }) => ({
           id,

@@ -1,16 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  exemptionOf,
-  handsOverReports,
-  isAgentShell,
-  sessionTranscript,
-  shellIdentity,
-  showsNotice,
-  startsSubagent,
-  takesContextAtTop,
-  takesContextOfBlock,
-  writesSequences,
-} from '../../../src/hosts/all-hosts.ts'
+import { anyHost, exemptionOf, isAgentShell, sessionTranscript, shellIdentity } from '../../../src/hosts/all-hosts.ts'
 import type { ShellIdentity } from '../../../src/hosts/host.ts'
 import type { Environment } from '../../../src/kernel/values.ts'
 import { PROJECT_VARIABLES } from '../../../src/project/root.ts'
@@ -127,9 +116,9 @@ describe('a notice is shown only on Claude Code', () => {
     ['a tool call', { hook_event_name: 'PostToolUse', session_id: 's1' }, own, true],
   ])('%s', (_, fields, environment, expected) => {
     const event = payload(fields)
-    expect(showsNotice(event, environment)).toBe(expected)
+    expect(anyHost('showsNotice', event, environment)).toBe(expected)
     // Reports are handed over on the same host.
-    expect(handsOverReports(event, environment)).toBe(expected)
+    expect(anyHost('handsOverReports', event, environment)).toBe(expected)
   })
 })
 
@@ -140,7 +129,9 @@ it("the project's variables, Claude Code's first", () => {
 describe('the context of a block', () => {
   const stop = mainStop()
   it.each(['2-1-163', '2-1-329', '2-2-0', '3-0-0', '2-10-0', '10-0-0'])('is taken by Claude Code %s', (version) => {
-    expect(takesContextOfBlock(stop, { CLAUDECODE: '1', AI_AGENT: `claude-code_${version}_harness` })).toBe(true)
+    expect(anyHost('takesContextOfBlock', stop, { CLAUDECODE: '1', AI_AGENT: `claude-code_${version}_harness` })).toBe(
+      true,
+    )
   })
 
   it.each([
@@ -148,7 +139,7 @@ describe('the context of a block', () => {
     ...['other_2-1-329_harness', 'not-claude-code_2-1-329_harness', '', undefined],
   ])('is not taken by %s', (name) => {
     const AI_AGENT = name !== undefined && /^\d/.test(name) ? `claude-code_${name}` : name
-    expect(takesContextOfBlock(stop, { CLAUDECODE: '1', AI_AGENT })).toBe(false)
+    expect(anyHost('takesContextOfBlock', stop, { CLAUDECODE: '1', AI_AGENT })).toBe(false)
   })
 
   it.each([
@@ -156,13 +147,15 @@ describe('the context of a block', () => {
     [{ CLAUDECODE: '1', AI_AGENT: 'claude-code_2-1-140_harness' }, false],
     [{ AI_AGENT: 'claude-code_2-1-141_harness' }, false],
   ])('is younger than sequences for the terminal: %j, %s', (environment, expected) => {
-    expect(writesSequences(stop, environment)).toBe(expected)
+    expect(anyHost('writesSequences', stop, environment)).toBe(expected)
   })
 
   it.each([{}, { CLAUDE_CODE_SESSION_ID: 'another' }])(
     'is not for a host that was started from Claude Code and inherits its variables: %j',
     (inherited) => {
-      expect(takesContextOfBlock(stop, { ...inherited, AI_AGENT: 'claude-code_2-1-329_harness' })).toBe(false)
+      expect(anyHost('takesContextOfBlock', stop, { ...inherited, AI_AGENT: 'claude-code_2-1-329_harness' })).toBe(
+        false,
+      )
     },
   )
 })
@@ -190,8 +183,8 @@ describe('Copilot CLI', () => {
   })
 
   it('reads context at the top of an answer; a host in its shell does not', () => {
-    expect(takesContextAtTop(mainStop(), { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '/p' })).toBe(true)
-    expect(takesContextAtTop(mainStop(), { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '' })).toBe(false)
+    expect(anyHost('takesContextAtTop', mainStop(), { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '/p' })).toBe(true)
+    expect(anyHost('takesContextAtTop', mainStop(), { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '' })).toBe(false)
   })
 })
 
@@ -202,7 +195,9 @@ it.each([
 ])(
   'a session of droid that another one started is a sub-agent: "%s", %j, %s',
   (calling_session_id, environment, expected) => {
-    expect(startsSubagent(payload({ hook_event_name: 'SessionStart', calling_session_id }), environment)).toBe(expected)
+    expect(
+      anyHost('startsSubagent', payload({ hook_event_name: 'SessionStart', calling_session_id }), environment),
+    ).toBe(expected)
   },
 )
 
