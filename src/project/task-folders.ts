@@ -157,8 +157,8 @@ function foldersNamed(folders: readonly TaskFolder[], task: string, session: str
 
 /** Exactly or as printed. */
 export function isNamed(folder: TaskFolder, name: string): boolean {
-  const { task, relative } = folder
-  const names = [task, ...(relative.includes('/') ? [relative, pathInSpecs(folder)] : [])]
+  const { task, path, relative } = folder
+  const names = [task, path, ...(relative.includes('/') ? [relative, pathInSpecs(folder)] : [])]
   return names.some((one) => one === name || stripControl(one) === name)
 }
 

@@ -232,7 +232,7 @@ const LOST = {
 } as const
 
 function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
-  const name = task?.slice(task.lastIndexOf('/') + 1)
+  const name = task && path.basename(task)
   // Its folder may have a name that no new folder could have.
   const reference = name === undefined ? undefined : readReference(name, true)
   const isOfTask = (one: LostMarker): boolean =>

@@ -152,12 +152,16 @@ describe.concurrent('clear', () => {
     },
   )
 
-  it.each(['259_x/', './specs/259_x', 'specs/259_x/'])('takes a path as the shell completes it: %s', async (task) => {
-    const project = createSourceProject()
-    mkdirSync(project.at('specs/259_x'))
-    expect(await project.cli(['create', task])).toMatchObject({ status: 0, stderr: '' })
-    expect(await project.cli(['clear', task])).toMatchObject({ stdout: 'cleared specs/259_x: .postflight-pending\n' })
-  })
+  it.each(['259_x/', './specs/259_x', 'specs/259_x/', '~'])(
+    'takes a path as the shell completes it: %s',
+    async (path) => {
+      const project = createSourceProject()
+      const task = path === '~' ? project.at('specs/259_x/') : path
+      mkdirSync(project.at('specs/259_x'))
+      expect(await project.cli(['create', task])).toMatchObject({ status: 0, stderr: '' })
+      expect(await project.cli(['clear', task])).toMatchObject({ stdout: 'cleared specs/259_x: .postflight-pending\n' })
+    },
+  )
 
   it('of two folders with the same name, clears the one with a marker; refuses if both have one', async () => {
     const project = createSourceProject()

@@ -62,7 +62,7 @@ describe.concurrent('a marker that was removed by hand', () => {
     expect(human.stdout).toMatch(/^✗ removed by hand: specs\/259_x · in the journal \d+ s ago · session /)
     expect(human.stdout).toContain('  → if its postflight is done or no longer wanted: postflight clear 259_x')
     const stdout = 'settled specs/259_x: its marker was removed by hand, and its file is gone\n'
-    expect(await project.cli(['clear', '259'])).toMatchObject({ status: 0, stdout })
+    expect(await project.cli(['clear', 'specs/259_x/'])).toMatchObject({ status: 0, stdout })
     expect(await verdict(project)).toMatchObject(GREEN)
     expect((await project.cli(['clear', '259'])).stdout).toBe('nothing to clear\n')
   })
