@@ -138,11 +138,9 @@ describe('completion', () => {
 
   it('looks in the root that the line names', async () => {
     const elsewhere = createSourceProject({ specs: false })
-    for (const root of [project.dir, '~']) {
-      const env = { HOME: project.dir }
-      const run = await elsewhere.cli(['complete', '--', '--root', root, 'clear', '25'], { env })
-      expect(run.stdout).toBe('259_prove_completeness\tspecs/259_prove_completeness\n')
-    }
+    const env = { HOME: project.dir }
+    const run = await elsewhere.cli(['complete', '--', '--root', '~', 'clear', '25'], { env })
+    expect(run.stdout).toBe('259_prove_completeness\tspecs/259_prove_completeness\n')
   })
 
   it('offers only what needs no project if there is none', async () => {

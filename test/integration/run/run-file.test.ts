@@ -63,12 +63,10 @@ const NOTE = 'the workflow "flow" is running: phase only, attempt 1 of 3'
 
 describe.concurrent('a run file', () => {
   it('exists while the run is active, names it, and is hidden from git', async () => {
-    const project = await started(() => {
-      const killed = createProject()
-      // Left by a process that was killed before it wrote their .gitignore.
-      for (const name of [RUNNING, `${IN_TASK}/workflow`]) mkdirSync(killed.at(name), { recursive: true })
-      return killed
-    })
+    const killed = createProject()
+    // Left by a process that was killed before it wrote their .gitignore.
+    for (const name of [RUNNING, `${IN_TASK}/workflow`]) mkdirSync(killed.at(name), { recursive: true })
+    const project = await started(() => killed)
     const { id } = project.state()
     expect(id).toMatch(/^wf_[a-z0-9]{12}$/)
     expect(JSON.parse(project.read(RUN_FILE))).toEqual({ id, path: '007_flow' })

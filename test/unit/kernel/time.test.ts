@@ -67,7 +67,6 @@ describe('an age for people', () => {
   const DAY = 24 * HOUR_MS
   it.each([
     [-1, 'in the future'],
-    [0, '0 s'],
     [999, '0 s'],
     [MINUTE - 1, '59 s'],
     [MINUTE, '1 min'],
@@ -75,7 +74,6 @@ describe('an age for people', () => {
     [HOUR_MS, '1 h'],
     [2 * DAY - 1, '47 h'],
     [2 * DAY, '2 days'],
-    [16 * DAY + HOUR_MS, '16 days'],
   ])('%i ms reads %j', (ageMs, expected) => {
     expect(formatAge(ageMs)).toBe(expected)
   })
