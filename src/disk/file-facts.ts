@@ -56,6 +56,15 @@ export function realPath(path: string): string {
   }
 }
 
+/** The path itself if it cannot be resolved. */
+export function realPathIfSeen(path: string): string {
+  try {
+    return fs.realpathSync.native(path)
+  } catch {
+    return path
+  }
+}
+
 export function unwritableBecause(path: string): string | undefined {
   try {
     fs.accessSync(path, fs.constants.W_OK | fs.constants.X_OK)

@@ -33,6 +33,16 @@ export function makeFolder(folder: string): void {
   if ((mode & OWNERS_RIGHTS) !== OWNERS_RIGHTS) fs.chmodSync(folder, (mode & 0o777) | OWNERS_RIGHTS)
 }
 
+/** Returns false for a link, and if it is not empty or cannot be removed. */
+export function removeIfEmpty(folder: string): boolean {
+  try {
+    fs.rmdirSync(folder)
+    return true
+  } catch {
+    return false
+  }
+}
+
 export function makeFolders(folder: string): void {
   const above = path.dirname(folder)
   // The top of a drive: Windows answers EPERM, not EEXIST.

@@ -1,7 +1,6 @@
-import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, kindAt } from '../disk/file-facts.ts'
-import { makeFolder } from '../disk/folders.ts'
+import { errorCode, kindAt, realPathIfSeen } from '../disk/file-facts.ts'
+import { makeFolder, removeIfEmpty } from '../disk/folders.ts'
 import { sync } from '../disk/write.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
@@ -55,14 +54,6 @@ export async function inFolder<Result>(folder: TaskFolder, work: () => Result | 
   }
 }
 
-function removeIfEmpty(folder: string): void {
-  try {
-    fs.rmdirSync(folder)
-  } catch {
-    // No longer empty.
-  }
-}
-
 /** Never a folder that is itself named `specs` (a link, for example), but the one above. */
 export function newRootFolder(context: CommandContext): string {
   const location = newProjectFolder(context)
@@ -76,17 +67,9 @@ export function newProjectFolder(context: CommandContext): string | undefined {
   if (start.explicit) return start.path
   const repository = findCommandRepository(start.path)
   if (repository !== undefined) return repository
-  const isAboveProjects = start.path === path.parse(start.path).root || isSameFolder(start.path, context.findHome())
+  const isAboveProjects =
+    start.path === path.parse(start.path).root || realPathIfSeen(start.path) === realPathIfSeen(context.findHome())
   return isAboveProjects ? undefined : start.path
-}
-
-function isSameFolder(one: string, other: string): boolean {
-  try {
-    return fs.realpathSync.native(one) === fs.realpathSync.native(other)
-  } catch {
-    // One of them cannot be reached.
-    return false
-  }
 }
 
 /** `commandWith`: what to suggest without a slug. */

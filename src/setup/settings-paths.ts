@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, kindOfStats } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, kindOfStats, realPathIfSeen } from '../disk/file-facts.ts'
 import type { HookHost } from '../hosts/hook-entries.ts'
 import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -54,14 +54,7 @@ export function openCodeConfigPaths({ environment, findHome }: Person, scope: Ho
 }
 
 export function distinctFiles(files: readonly string[]): string[] {
-  const real = files.map((file) => {
-    try {
-      return fs.realpathSync.native(file)
-    } catch {
-      // Reading the file will report the error.
-      return file
-    }
-  })
+  const real = files.map(realPathIfSeen)
   return files.filter((_, index) => real.indexOf(real[index] as string) === index)
 }
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { inspectInside, makeFoldersInside, makeHiddenFolder } from '../../disk/folders.ts'
+import { inspectInside, makeFoldersInside, makeHiddenFolder, removeIfEmpty } from '../../disk/folders.ts'
 import { removeFile, sync } from '../../disk/write.ts'
 import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
@@ -76,12 +76,6 @@ export function namesIn(folder: string, location: string, isOurs: (name: string)
 function isThere(folder: string, relative: string): boolean {
   const { kind } = inspectInside(folder, relative)
   return kind !== 'absent' && kind !== 'elsewhere'
-}
-
-function removeIfEmpty(target: string): void {
-  try {
-    fs.rmdirSync(target)
-  } catch {}
 }
 
 export function stepResultFiles(folder: string): string[] {

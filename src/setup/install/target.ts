@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
+import { removeIfEmpty } from '../../disk/folders.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { tryRemoveFile } from '../../disk/write.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
@@ -304,12 +305,6 @@ export function carryOut(target: Target, { file, after, backups }: Removal): voi
 }
 
 export function removeEmptyFolders(folder: string, top: string): void {
-  for (let each = folder; each !== top && each.startsWith(top); each = path.dirname(each)) {
-    try {
-      fs.rmdirSync(each)
-    } catch {
-      // It is not empty, or it is a link.
-      return
-    }
-  }
+  let each = folder
+  while (each !== top && each.startsWith(top) && removeIfEmpty(each)) each = path.dirname(each)
 }
