@@ -12,10 +12,11 @@ import {
 import { newProjectFolder } from '../../project/new-task-folder.ts'
 import { taskFolderName, taskNumberOf } from '../../project/task-folder.ts'
 import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
+import { switchedOff } from '../../setup/doctor/claude-findings.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
 import { cacheWarning, dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
 import { locationOf, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
-import { forbidsHooks, hooksForbidden, removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
+import { removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
 import { initQuestion, notPortable, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
@@ -176,9 +177,9 @@ const REMOVAL_WORDS: Partial<Record<PartState, string>> = {
 /** Includes the settings that Claude Code ignores. */
 function findWarnings(context: CommandContext, target: Target, skip: readonly string[]): string[] {
   const { project, portable } = target
-  const faults = settingsLocations(context, project).flatMap(({ fault }) => fault ?? [])
+  const locations = settingsLocations(context, project)
+  const faults = locations.flatMap(({ fault }) => fault ?? [])
   const outside = portable ? dependencyOutside(project, findCommandRepository(project) ?? project) : undefined
-  const managed = forbidsHooks(context)
   const cached = cacheWarning(context)
   const others = skip.includes('shell-hook') ? [] : otherShellHooks(context, target)
   return [
@@ -188,7 +189,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
       const remove = removeCommand(context, location)
       return `Warning: ${entry} ${harm}. Everybody who uses that file loses it with: ${remove}`
     }),
-    ...(managed === undefined ? [] : [`Warning: ${hooksForbidden(managed)}`]),
+    ...switchedOff(context, locations).map(({ what, fix }) => `Warning: ${what}: ${fix}`),
     ...faults.map(
       ({ code, args }) =>
         `Warning: Claude Code ignores all settings in a file that it cannot read. ${errorFault(code, args)}`,

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { hookHost } from '../../hosts/hook-hosts.ts'
 import { listed } from '../../kernel/text.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
+import { switchedOff } from '../../setup/doctor/claude-findings.ts'
 import { cacheWarning } from '../../setup/install/our-hooks.ts'
 import {
   carryOut,
@@ -17,6 +18,7 @@ import {
   type Target,
   targetOf,
 } from '../../setup/install/target.ts'
+import { settingsLocations } from '../../setup/install/wiring.ts'
 import { notPortable, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
@@ -101,6 +103,10 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   if (added && target.scope === 'project' && !target.portable) {
     const canBePortable = hookHost(host)?.tellsProject ?? true
     lines.push(canBePortable ? notPortable(target.personalScope) : NEVER_PORTABLE)
+  }
+  if (isOfClaude(host, target.scope)) {
+    const off = switchedOff(context, settingsLocations(context, target.project))
+    lines.push(...off.map(({ what, fix }) => `Warning: ${what}: ${fix}`))
   }
   const cached = added && !target.portable ? cacheWarning(context) : undefined
   if (cached !== undefined) lines.push(cached)

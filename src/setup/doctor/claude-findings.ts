@@ -14,7 +14,6 @@ import {
   forbidsHooks,
   guardDisabledIn,
   hooksDisabledIn,
-  hooksForbidden,
   type SettingsLocation,
   settingsLocations,
   uninstallLine,
@@ -59,13 +58,13 @@ const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hos
 
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
-function switchedOff(context: CommandContext, locations: readonly SettingsLocation[]): DoctorFinding[] {
+export function switchedOff(context: CommandContext, locations: readonly SettingsLocation[]): DoctorFinding[] {
   const findings: DoctorFinding[] = []
   const managed = forbidsHooks(context)
   if (managed !== undefined) {
     const fix =
       'ask your administrator to allow it there, or to add the entries that `postflight install --dry-run` prints'
-    findings.push(bad('settings', hooksForbidden(managed), fix))
+    findings.push(bad('settings', `${managed} forbids other hooks, so Claude Code does not run this one`, fix))
   }
   const hooksOff = hooksDisabledIn(locations)
   if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff))

@@ -110,10 +110,6 @@ export function forbidsHooks({ platform }: CommandContext): string | undefined {
   return disableAllHooks === true || isOnlyOthers ? file : undefined
 }
 
-export function hooksForbidden(file: string): string {
-  return `${file} forbids other hooks, so Claude Code does not run this one`
-}
-
 /** In bytes. */
 const MANAGED_LIMIT = 1_048_576
 
