@@ -43,9 +43,12 @@ export const HOOK_SENTENCES = {
   internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,
 } satisfies Partial<Sentences>
 
+export const READ_ONLY = 'its file system is read-only: mount it for writing'
+
 /** `detail`: a code of the file system, or what is there instead of a file. */
 function writeAdvice(detail: string): string {
   if (detail === 'ENOENT') return 'its folder does not exist'
+  if (detail === 'EROFS') return READ_ONLY
   if (detail === FILE_DETAILS.relativeFolder) return 'set it to one, or unset it'
   const isFolderNeeded = detail === 'EEXIST' || detail === 'ENOTDIR'
   const isFileNeeded = detail === 'EISDIR' || Object.values(KIND_NAMES).includes(detail)

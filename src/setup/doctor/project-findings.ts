@@ -6,7 +6,7 @@ import { DONE_STANDING, repairDoneFile, ruleName } from '../../done/done-rules.t
 import { describeRules, invalidDoneFile } from '../../done/done-yaml.ts'
 import { doneMarkerFix, doneStatus, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/error-messages.ts'
+import { inPlaceOfFolder, READ_ONLY, unsearchable, unwritable } from '../../kernel/error-messages.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
@@ -44,9 +44,10 @@ function findUnwritable(
     const target = path.join(folder, name)
     const detail = unwritableBecause(target)
     if (detail === undefined) continue
+    const allow = `let the user who runs the agent write there, for example: chmod u+wx ${shellWord(target)}`
     return {
       what: unwritable(name === '' ? relative : `${relative}/${name}`, detail),
-      fix: `let the user who runs the agent write there, for example: chmod u+wx ${shellWord(target)}`,
+      fix: detail === 'EROFS' ? READ_ONLY : allow,
     }
   }
   return undefined

@@ -7,7 +7,7 @@ import { entry } from '../sentences.ts'
 addSentences(COMMAND_SENTENCES)
 
 /** The same arguments with each of these values of one more. */
-const CODES = ['EEXIST', 'ENOTDIR', 'EISDIR', 'EACCES', 'ENOENT']
+const CODES = ['EEXIST', 'ENOTDIR', 'EISDIR', 'EACCES', 'ENOENT', 'EROFS']
 
 const each = <Name extends string, const Value, Base extends object>(
   name: Name,
