@@ -22,8 +22,10 @@ export function makeOwnFolder(folder: string): boolean {
   }
 }
 
-export function makeLastingFolder(folder: string): void {
-  if (makeOwnFolder(folder)) sync(path.dirname(folder))
+export function makeLastingFolder(folder: string): boolean {
+  const isNew = makeOwnFolder(folder)
+  if (isNew) sync(path.dirname(folder))
+  return isNew
 }
 
 /** A umask of 0177 would remove the permission to enter the folder. */
@@ -57,19 +59,17 @@ export function makeFolders(folder: string): void {
   }
 }
 
-/** Also a folder that a killed process made: a skill's `git add -A` must not commit it. Never throws. */
+/** A skill's `git add -A` must not commit it. Never throws. */
 export function hideFromGit(folder: string): void {
-  const file = `${folder}/.gitignore`
   try {
-    if (kindAt(file) === undefined) createFile(file, '*\n', false)
+    createFile(`${folder}/.gitignore`, '*\n', false)
   } catch {
     // The guard works without it.
   }
 }
 
 export function makeHiddenFolder(folder: string): void {
-  makeLastingFolder(folder)
-  hideFromGit(folder)
+  if (makeLastingFolder(folder)) hideFromGit(folder)
 }
 
 /** An agent or a cloned repository may have filled the task folder. */

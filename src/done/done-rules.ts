@@ -43,7 +43,7 @@ export function askedOften(most: number): string {
 }
 
 export function doneNotJudged(path: string, detail: string, isStop: boolean): string {
-  return `postflight-guard: specs/done.yaml in ${oneLine(path, QUOTE_LIMIT)} could not be judged (${oneLine(detail, QUOTE_LIMIT)})${isStop ? ', so this stop was not blocked for new changes' : ''}.`
+  return `postflight-guard: specs/done.yaml in ${oneLine(path, QUOTE_LIMIT)} could not be judged (${oneLine(detail, QUOTE_LIMIT)})${isStop ? ', so new changes did not count' : ''}.`
 }
 
 /** docs/design.md, "Definition of done". The same reader serves the file and the trusted copy of it. */

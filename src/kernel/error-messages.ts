@@ -1,6 +1,7 @@
+import { commandLine } from './command-line.ts'
 import { type ErrorArguments, type ErrorCode, PostflightError } from './errors.ts'
 import { JOURNAL_PATH, type PathKind, SPECS_FOLDER } from './files.ts'
-import { oneLine, QUOTE_LIMIT, shellWord, UNNAMED_FILE } from './text.ts'
+import { oneLine, QUOTE_LIMIT, UNNAMED_FILE } from './text.ts'
 
 const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detail: string) => string> = {
   'not-json': (detail) => `is not complete JSON (${detail})`,
@@ -33,7 +34,7 @@ export const HOOK_SENTENCES = {
       ? `${a.path} does not exist: check the path.`
       : `${a.path} cannot be read (${a.detail}): fix or replace it by hand.`,
   'workflow-none': (a, root) =>
-    `task ${a.task} has no workflow: \`postflight workflow start ${shellWord(a.task)} --definition FILE${root === undefined ? '' : ` --root ${shellWord(root)}`}\` starts one.`,
+    `task ${a.task} has no workflow: \`${commandLine(['workflow', 'start', a.task], root)} --definition FILE\` starts one.`,
   'workflow-state': (a) =>
     `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
   'home-unknown': () =>

@@ -14,12 +14,12 @@ import type { CommittedStop } from './commit.ts'
 import type { StopOutcome } from './plan.ts'
 
 /** Arms nothing while a run of the session is active (`hasRun`). */
-export function doneAtStop(withFile: readonly string[], occasion: Occasion, hasRun: () => boolean): DonePart {
-  const part = emptyPart(withFile, occasion)
+export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun: () => boolean): DonePart {
+  const part = emptyPart(roots, occasion)
   const arm = (): boolean => {
-    part.waitsForRun = part.isAsked && hasRun()
-    if (!part.isAsked || part.waitsForRun) return false
-    for (const root of part.roots) {
+    part.hasRun = part.isAsked && hasRun()
+    if (!part.isAsked || part.hasRun) return false
+    for (const root of roots) {
       try {
         add(part, armAtStop(root, occasion, part.person))
       } catch (error) {
@@ -29,23 +29,24 @@ export function doneAtStop(withFile: readonly string[], occasion: Occasion, hasR
     return true
   }
   arm()
-  return { ...part, armAfterRuns: () => part.waitsForRun && arm() }
+  return { ...part, armAfterRuns: () => part.hasRun && arm() }
 }
 
 /** `doneAtStop` that does not block the event loop. */
 export async function doneAtStopAsync(
-  withFile: readonly string[],
+  roots: readonly string[],
   occasion: Occasion,
   hasRun: () => boolean,
 ): Promise<DonePart<Promise<boolean>>> {
-  const part = emptyPart(withFile, occasion)
+  const part = emptyPart(roots, occasion)
   const arm = async (): Promise<boolean> => {
-    part.waitsForRun = part.isAsked && (await retryWhileLocked(hasRun))
-    if (!part.isAsked || part.waitsForRun) return false
-    for (const root of part.roots) {
+    part.hasRun = part.isAsked && (await retryWhileLocked(hasRun))
+    if (!part.isAsked || part.hasRun) return false
+    for (const root of roots) {
       try {
         const copy = readTrusted(root, part.person)
-        const search = copy && (await preparedSearch(root, copy.rules))
+        if (copy === undefined) continue
+        const search = await preparedSearch(root, copy.rules)
         add(part, await retryWhileLocked(() => armAtStop(root, occasion, part.person, search)))
       } catch (error) {
         part.notices.push(doneNotJudged(root, errorText(error), true))
@@ -54,17 +55,18 @@ export async function doneAtStopAsync(
     return true
   }
   await arm()
-  return { ...part, armAfterRuns: async () => part.waitsForRun && arm() }
+  return { ...part, armAfterRuns: async () => part.hasRun && arm() }
 }
 
-function emptyPart(withFile: readonly string[], occasion: Occasion) {
+function emptyPart(roots: readonly string[], occasion: Occasion) {
+  const person = personAt(occasion)
   const part = {
-    person: personAt(occasion),
-    // Without a trusted copy no check can run, so a pending marker blocks nothing either.
-    roots: withFile.filter((root) => readTrusted(root, personAt(occasion)) !== undefined),
+    person,
     isAsked: isJudged(occasion.payload),
-    waitsForRun: false,
-    judges: (root: string): boolean => part.isAsked && !part.waitsForRun && part.roots.includes(root),
+    hasRun: false,
+    // Without a trusted copy no check can run, so a pending marker blocks nothing either.
+    judges: (root: string): boolean =>
+      part.isAsked && !part.hasRun && roots.includes(root) && readTrusted(root, person) !== undefined,
     recorded: [] as Recorded[],
     notices: [] as string[],
     count: (committed: CommittedStop): CommittedStop => countForPrompt(committed, occasion),

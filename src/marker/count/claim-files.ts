@@ -74,7 +74,7 @@ export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity
 export function prepareClaims(folder: string): boolean {
   const claims = pathIn(folder, CLAIMS_FOLDER)
   const isNew = makeOwnFolder(claims)
-  hideFromGit(claims)
+  if (isNew) hideFromGit(claims)
   return isNew
 }
 

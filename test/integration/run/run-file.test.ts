@@ -63,18 +63,13 @@ const NOTE = 'the workflow "flow" is running: phase only, attempt 1 of 3'
 
 describe.concurrent('a run file', () => {
   it('exists while the run is active, names it, and is hidden from git', async () => {
-    const killed = createProject()
-    // Left by a process that was killed before it wrote their .gitignore.
-    for (const name of [RUNNING, `${IN_TASK}/workflow`]) mkdirSync(killed.at(name), { recursive: true })
-    const project = await started(() => killed)
+    const project = await started(createProject)
     const { id } = project.state()
     expect(id).toMatch(/^wf_[a-z0-9]{12}$/)
     expect(JSON.parse(project.read(RUN_FILE))).toEqual({ id, path: '007_flow' })
     expect(project.read(`${IN_TASK}/workflow/id`)).toBe(`${id}\n`)
     expect(project.has(MARKER)).toBe(false)
-    for (const name of ['specs/.postflight', RUNNING, `${IN_TASK}/workflow`]) {
-      expect(project.read(`${name}/.gitignore`)).toBe('*\n')
-    }
+    expect(project.read(`${RUNNING}/.gitignore`)).toBe('*\n')
     project.write(`${IN_TASK}/out.txt`, 'done')
     expect((await stopped(project)).answer.systemMessage).toContain('completed')
     expect(runFiles(project)).toEqual([])
