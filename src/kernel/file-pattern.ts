@@ -30,8 +30,8 @@ export function expandPatterns(patterns: readonly string[]): string[] | undefine
     else if (inner.includes('..')) return undefined
     else expanded.add(`${before}\\{${inner}\\}${after}`)
   }
-  // An empty alternative names nothing, and fast-glob throws for it.
-  const result = [...expanded].filter((pattern) => pattern !== '').map((pattern) => pattern.replace(/\/$/, '/**'))
+  // An empty alternative names nothing, and fast-glob throws for it. An absolute one (`{/,src}`) leads out of the root.
+  const result = [...expanded].filter((one) => /^[^/]/.test(one)).map((one) => one.replace(/\/$/, '/**'))
   return result.every(isBounded) ? result : undefined
 }
 

@@ -9,7 +9,7 @@ describe('the patterns of files', () => {
     ['{a}', ['\\{a\\}']],
     ['{{a},b}', ['\\{a\\}', 'b']],
     ['a{,b}', ['a', 'ab']],
-    ['{,a}', ['a']],
+    ['{,/,a,/b/}', ['a']],
     ['././a./b', ['a./b']],
     [`{${'a,'.repeat(299)}}`, ['a']],
     ['{b,bb}'.repeat(20), Array.from({ length: 21 }, (_, at) => 'b'.repeat(20 + at))],
