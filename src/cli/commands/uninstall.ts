@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { messageOf } from '../../kernel/error-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, shellWord } from '../../kernel/text.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
@@ -24,6 +23,7 @@ import { countRules } from '../../setup/permission-rules.ts'
 import { SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
 import { readSettingsFile, SCOPES } from '../../setup/settings-paths.ts'
 import * as field from '../../views/documents.ts'
+import { endWithFailures } from '../../views/print.ts'
 import { type BareCommand, type Declaration, HOST, type Run, SCOPE } from '../command.ts'
 import { removalLine, removed, settingsFields, takenOutOf } from './install.ts'
 
@@ -44,7 +44,7 @@ export const document = () =>
     taken_out_of: takenOutOf(),
   })
 
-export const run: Run<typeof declaration, typeof document> = (context, _given, options) => {
+export const run: Run<typeof declaration, typeof document> = (context, _given, options, surroundings) => {
   const { host, dryRun } = options
   const target = targetOf(context, host, options.scope ?? scopeThatHolds(context, host))
   const removals = removalsFrom(target, target.files)
@@ -55,7 +55,6 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const left = [
     ...(isOfClaude(host, target.scope) ? keptRules(context, target, removals) : []),
     ...stillWired(context, host, target),
-    ...failures.map((error) => messageOf(error)),
   ]
   const isShared = host !== 'claude' && isOfClaude(host, target.scope)
   if (isShared && removals.length > 0) lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)
@@ -79,6 +78,8 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   }
   const searched = isOfProject && options.scope === undefined ? projectSettings(context, target.project) : target.files
   const places = searched.map((file) => displayPath(context, file)).join(' or ')
+  const shown = [...(lines.length > 0 ? lines : [`The ${target.what} is not in ${places}`]), ...left]
+  endWithFailures(failures, shown, surroundings)
   return {
     exitCode: 0,
     data: {
@@ -88,7 +89,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
       removed_file: first !== undefined && first.after === undefined,
       taken_out_of: done.map(({ file }) => file),
     },
-    lines: [...(lines.length > 0 ? lines : [`The ${target.what} is not in ${places}`]), ...left],
+    lines: shown,
   }
 }
 

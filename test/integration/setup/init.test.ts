@@ -493,7 +493,7 @@ describe.concurrent('init', () => {
     await cli('init --yes')
     project.write('.gitignore', Buffer.from('# Gr\u00f6\u00dfe\n', 'latin1'))
     const run = await cli('uninstall')
-    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('.gitignore cannot be read (not UTF-8)') })
+    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('.gitignore cannot be read (not UTF-8)') })
     expect(project.has('.claude')).toBe(false)
   })
 
