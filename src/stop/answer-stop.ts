@@ -30,7 +30,7 @@ type DriveRuns<Result> = (isBlocked: boolean) => Result
 export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
 
 export interface CountedPart {
-  /** Whether a definition of done may hold this stop: not in plan mode, during a run, or without its file. */
+  /** Whether a definition of done may hold this stop: not in plan mode, during a run, or without its file or trusted copy. */
   readonly judges: (root: string) => boolean
   readonly count: (committed: CommittedStop) => CommittedStop
   readonly recorded: readonly Recorded[]
