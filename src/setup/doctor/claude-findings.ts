@@ -144,7 +144,7 @@ export function checkEntries(
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
   const holds = (one: string): boolean => isInstalled(text, host.entries(one), file, isOurs)
-  // Many hosts read only the settings of the folder in which they start (docs/hosts.md, "Wiring").
+  // Some hosts read only the settings of the folder in which they start (docs/hosts.md, "Wiring").
   const reach = scope === 'user' || context.cwd === project ? '' : `, for sessions that start in ${project}`
   if (holds(command)) return good('settings', `the hook is installed in ${file}${reach}`)
   // The project's own entry is never replaced by a path of this machine: its own copy repairs it.

@@ -182,7 +182,7 @@ function checkOpenCodeScope(context: CommandContext, scope: HostScope, project: 
 function pluginsIn(file: string, scope: HostScope, project: string): string[] {
   if (scope === 'project') requireInside(file, project)
   const plugins = findPlugins(readSettingsFile(file) ?? '', file, ourPlugins(file))
-  // In `.opencode/`.
+  if (path.dirname(file) !== path.join(project, '.opencode')) return plugins
   return plugins.map((plugin) => plugin.replace(/^\.\.(?=\/node_modules\/)/, '.'))
 }
 
