@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, pathIn } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, pathIn, realPathIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import {
@@ -157,9 +157,11 @@ function foldersNamed(folders: readonly TaskFolder[], task: string, session: str
 
 /** Exactly or as printed. */
 export function isNamed(folder: TaskFolder, name: string): boolean {
-  const { task, path, relative } = folder
-  const names = [task, path, ...(relative.includes('/') ? [relative, pathInSpecs(folder)] : [])]
-  return names.some((one) => one === name || stripControl(one) === name)
+  const { task, relative } = folder
+  const names = [task, folder.path, ...(relative.includes('/') ? [relative, pathInSpecs(folder)] : [])]
+  if (names.some((one) => one === name || stripControl(one) === name)) return true
+  // A shell keeps the link in `$PWD`.
+  return path.isAbsolute(name) && path.basename(name) === task && realPathIfSeen(name) === realPathIfSeen(folder.path)
 }
 
 export function readReference(task: string, isThere: boolean): TaskReference | undefined {

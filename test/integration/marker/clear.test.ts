@@ -152,12 +152,13 @@ describe.concurrent('clear', () => {
     },
   )
 
-  it.each(['259_x/', './specs/259_x', 'specs/259_x/', '~'])(
+  it.each(['259_x/', './specs/259_x', 'specs/259_x/', '/specs/259_x/', '/link/specs/259_x'])(
     'takes a path as the shell completes it: %s',
     async (path) => {
       const project = createSourceProject()
-      const task = path === '~' ? project.at('specs/259_x/') : path
+      const task = path.startsWith('/') ? project.at(path.slice(1)) : path
       mkdirSync(project.at('specs/259_x'))
+      symlinkSync('.', project.at('link'))
       expect(await project.cli(['create', task])).toMatchObject({ status: 0, stderr: '' })
       expect(await project.cli(['clear', task])).toMatchObject({ stdout: 'cleared specs/259_x: .postflight-pending\n' })
     },
