@@ -22,7 +22,7 @@ const rows = [
   ['tarball', packed.size, 570],
   ['hook', sizeOf('dist/hook.js'), 68],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 80],
-  ['hook, with a specs/done.yaml', sizeOf('dist/done-hook.js'), 122],
+  ['hook, with a specs/done.yaml', sizeOf('dist/done-hook.js'), 123],
   ['CLI', sizeOf('dist/cli'), 770],
   ['OpenCode plugin', sizeOf('dist/opencode'), 510],
 ]

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { processStartMs } from '../disk/age.ts'
 import { writeAll } from '../disk/process-output.ts'
 import { readStdin, type StdinRead } from '../disk/stdin.ts'
+import { anyHost } from '../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../hosts/host.ts'
 import { EMPTY_PAYLOAD, parsePayload } from '../hosts/payload.ts'
 import { errorMessage } from '../kernel/error-messages.ts'
@@ -95,7 +96,11 @@ function answerPayload(payload: Payload, hook: HookProcess): Answered {
   const location = findHookLocation({ option: rootOption(words), payloadCwd: payload.cwd, environment, cwd })
   const { roots, foundRoot, problems } = location
   const reader = { foundRoot, findForm: () => findCommandForm(environment, cli, cwd) }
-  const find = { startMs: hook.findStart, sessionBornMs: () => hook.findSessionBirth(payload, environment) }
+  const eventMs = anyHost('repeatsTime', payload, environment) ? payload.sentMs : undefined
+  const find = {
+    startMs: () => eventMs ?? hook.findStart(),
+    sessionBornMs: () => hook.findSessionBirth(payload, environment),
+  }
   const answered = handle(occasionOf({ payload, environment, roots, reader, nowMs: Date.now(), deadline }, find))
   for (const { path: folder, detail } of problems) complain(hook, unreadableNotice(folder, detail))
   const complaints = [...answered.notices, ...answered.complaints]

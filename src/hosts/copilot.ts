@@ -8,6 +8,7 @@ const isHook = hasVariable('COPILOT_PROJECT_DIR')
 export const copilot: HostDifference = {
   name: 'copilot',
   recognizes: isHook,
+  repeatsTime: isHook,
   // Hosts in Copilot's shell inherit COPILOT_CLI, but not COPILOT_PROJECT_DIR.
   takesContextAtTop: isHook,
   // Copilot asks the stop hook after this tool, but ignores a block.

@@ -23,6 +23,8 @@ export type PayloadTest = (payload: Payload, environment: Environment) => boolea
 type Question =
   /** Several hosts imitate Claude Code: unrecognized payloads count as Claude Code's. */
   | 'recognizes'
+  /** It runs the hooks of one event one after another, and tells each when the event happened. */
+  | 'repeatsTime'
   | 'startsSubagent'
   | 'showsNotice'
   | 'takesContextAtTop'
@@ -81,7 +83,6 @@ export interface Payload {
   readonly command?: string
   readonly output?: string
   readonly durationMs?: number
-  /** Copilot CLI runs the hooks of one event one after another, with the same time (1.0.102). */
   readonly sentMs?: number
   /** Claude Code 2.1.329. */
   readonly lastMessage?: string
@@ -127,7 +128,7 @@ export function occasionOf(known: Omit<Occasion, keyof Finders>, find: Finders):
   return {
     ...known,
     get startMs() {
-      startMs ??= known.payload.sentMs ?? find.startMs()
+      startMs ??= find.startMs()
       return startMs
     },
     get sessionBornMs() {

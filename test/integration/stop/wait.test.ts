@@ -120,8 +120,10 @@ describe.concurrent('a marker that waits', () => {
     await project.cli(WAIT, { env: ENV })
     const timestamp = new Date().toISOString()
     const both = await Promise.all([stopAt(project, ''), stopAt(project, '')])
-    both.push(await stopAt(project, '', { timestamp }))
-    const next = await stopAt(project, '', { timestamp: new Date(0).toISOString() })
+    const onCopilot = (timestamp: string): Promise<HookRun> =>
+      project.hook(stop({ prompt_id: '', timestamp }), { env: { COPILOT_PROJECT_DIR: project.dir } })
+    both.push(await onCopilot(timestamp))
+    const next = await onCopilot(new Date(0).toISOString())
     expect(both.map(isBlock)).toEqual([false, false, false])
     expect(isBlock(next)).toBe(true)
   })
