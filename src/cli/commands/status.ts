@@ -21,7 +21,7 @@ import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
 import { journalFiles } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
-import { parseTaskReference } from '../../project/task-folder.ts'
+import { parseTaskReference, withoutCompletion } from '../../project/task-folder.ts'
 import { foldersHolding, isMeant, listTaskFolders } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
@@ -130,8 +130,9 @@ async function projectStatus(
   options: ProjectStatusOptions,
   paint: Painter,
 ): Promise<CommandResult<ProjectStatusDocument>> {
-  const { session, expect } = options
+  const { session } = options
   checkIds({ '--session': session })
+  const expect = options.expect.map((task) => withoutCompletion(task).replace(/^specs\//, ''))
   for (const task of expect) parseTaskReference(task)
   const root = findCommandRoot(context)
   const location = root ?? context.cwd

@@ -297,7 +297,7 @@ describe.concurrent('status --expect', () => {
     expect(await expected()).toBe(1)
     await ours('clear 259')(project)
     expect(await expected()).toBe(0)
-    expect((await project.cli(['status', '--expect', '259_x', '--session', SESSION])).status).toBe(0)
+    expect((await project.cli(['status', '--expect', 'specs/259_x/', '--session', SESSION])).status).toBe(0)
     expect((await project.cli(['status', '--expect', '259', '--session', OTHER_SESSION])).status).toBe(1)
     expect((await project.cli(['--expect', '259', '--expect', '260', '--quiet'])).status).toBe(1)
   })
