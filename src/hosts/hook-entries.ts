@@ -106,6 +106,8 @@ export function withoutEventWord(command: string): string {
 }
 
 function withoutNode(words: readonly string[]): readonly string[] {
+  const named = words.findIndex((word, index) => index > 0 && !word.startsWith('-'))
+  if (words[0] === 'npx' && named > 0) return words.slice(named)
   if (words.length < 2 || !NODE.test(words[0] as string)) return words
   return words[1] === '-e' && words[2] === LOAD_IF_THERE ? words.slice(3) : words.slice(1)
 }

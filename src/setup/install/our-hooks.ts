@@ -75,7 +75,7 @@ export function ourHooks(context: CommandContext, project: string): IsOurs {
 
 function startsOurPackage(context: CommandContext, project: string, command: string): boolean {
   const program = programOf(command) ?? ''
-  const file = realFile(/[/\\]/.test(program) ? expanded(context, project, program) : onPath(context, program))
+  const file = realFile(/[/\\]/.test(program) ? expanded(context, project, program) : onPath(context, project, program))
   // The copy was removed: only `install` writes such a command, or the path itself names our package.
   if (file === undefined) return isGuardedCommand(command) || IN_OUR_FOLDER.test(program)
   const folder = path.dirname(file)
@@ -116,10 +116,11 @@ export function expanded({ findHome }: CommandContext, project: string, program:
   return path.resolve(project, named)
 }
 
-function onPath({ environment, platform }: CommandContext, name: string): string | undefined {
+/** npx looks into the project's packages too. */
+function onPath({ environment, platform }: CommandContext, project: string, name: string): string | undefined {
   const endings = platform === 'win32' ? ['', '.cmd', '.exe'] : ['']
-  return (environment.PATH ?? environment.Path ?? '')
-    .split(path.delimiter)
+  const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter)
+  return [...folders, path.join(project, 'node_modules', '.bin')]
     .filter((folder) => folder !== '')
     .flatMap((folder) => endings.map((ending) => path.join(folder, name + ending)))
     .find((file) => realFile(file) !== undefined)

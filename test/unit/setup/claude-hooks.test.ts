@@ -87,7 +87,7 @@ describe('a command of ours', () => {
     '"C:\\Program Files\\nodejs\\node.exe" "C:\\x\\postflight-guard\\dist\\hook.js"',
     'node /x/postflight-guard/dist/hook.js SessionStart',
     ...['postflight hook', 'postflight  hook', '/usr/local/bin/postflight hook', 'postflight hook SessionStart'],
-    ...['node "/x/bin/postflight.js" hook', 'C:\\npm\\postflight.cmd hook'],
+    ...['node "/x/bin/postflight.js" hook', 'C:\\npm\\postflight.cmd hook', 'npx postflight-hook', 'npx -y postflight hook'],
   ])('can be %s', (command) => expect(isOurCommand(command)).toBe(true))
 
   it.each([
@@ -102,7 +102,7 @@ describe('a command of ours', () => {
     ...['# ', '#', 'HOOK=', '"', 'node --require /x/log.js '].map((before) => `${before}/x/hooks/postflight-hook`),
     ...["echo 'start of postflight hook' >> ~/log", 'grep -q postflight-hook /etc/x && notify-send done'],
     ...['"$(find / -name postflight)/postflight-hook"', 'echo done', 'echo postflight-hook'],
-    ...["~/bin/log.sh 'postflight hook'", 'postflight-hook-of-mine', '/bin/my-postflight-hook'],
+    ...["~/bin/log.sh 'postflight hook'", 'postflight-hook-of-mine', '/bin/my-postflight-hook', 'npx --yes', 'npx x'],
     ...['node -e "evil()" "/x/dist/hook.js" postflight-hook', 'node /x/log.js postflight-hook'],
     ...['node /x/log.js postflight hook', 'node /x/other-tool/dist/hook.js SessionStart'],
     `${'/x'.repeat(5_000)}/hooks/postflight-hook`,
