@@ -315,8 +315,13 @@ export function keepReceipt(root: string, rule: DoneRule, receipt: DoneReceipt, 
     const others = Object.entries(readEntries(root)).filter(([other]) => keys.has(other) && other !== key)
     const { when, unless, checks: check } = rule
     const { atMs: at_ms, durationMs: duration_ms, ownOutput: own_output, paths, ahead } = receipt
-    const own = { when, unless, check, at_ms, duration_ms, paths, own_output, ahead }
-    const receipts = { ...Object.fromEntries(others), [key]: { ...own, seal: sealOf(nonce, key, own) } }
-    replaceFile(receiptsPath(root), `${JSON.stringify({ receipts }, null, 2)}\n`)
+    const textWith = (listed: object): string => {
+      const own = { when, unless, check, at_ms, duration_ms, paths, own_output, ahead: listed }
+      const receipts = { ...Object.fromEntries(others), [key]: { ...own, seal: sealOf(nonce, key, own) } }
+      return `${JSON.stringify({ receipts }, null, 2)}\n`
+    }
+    const text = textWith(ahead)
+    // A file over the limit would lose every receipt; without the list only these files are due again.
+    replaceFile(receiptsPath(root), Buffer.byteLength(text) > RECEIPTS_LIMIT ? textWith({}) : text)
   })
 }

@@ -4,6 +4,8 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { processAgeMs } from '../../../src/disk/age.ts'
+import type { DoneRule } from '../../../src/done/done-rules.ts'
+import { keepReceipt, readReceipts } from '../../../src/done/done-state.ts'
 import { FileSearch } from '../../../src/done/search.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
 
@@ -135,4 +137,15 @@ describe('a search', () => {
     await bounded.prepare([rule])
     expect(bounded.pathsOf(rule)).toBeUndefined()
   })
+})
+
+it('the receipt of every rule is kept, also of very many files with a time in the future', () => {
+  const { dir } = createSourceProject()
+  const rules = ['a', 'b'].map(
+    (name): DoneRule => ({ ...{ name, timeoutMs: 1 }, when: [name], unless: [], checks: ['true'] }),
+  )
+  const ahead = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`${'a'.repeat(240)}${index}`, 2]))
+  const receipt = { atMs: 1, paths: '', ownOutput: [], ahead, durationMs: 1 }
+  for (const rule of rules) keepReceipt(dir, rule, receipt, { rules, nonce: 'n' })
+  expect(Object.values(readReceipts(dir, { rules, nonce: 'n' }, 1))).toEqual([receipt, { ...receipt, ahead: {} }])
 })

@@ -87,7 +87,7 @@ describe('a command of ours', () => {
     '"C:\\Program Files\\nodejs\\node.exe" "C:\\x\\postflight-guard\\dist\\hook.js"',
     'node /x/postflight-guard/dist/hook.js SessionStart',
     ...['postflight hook', 'postflight  hook', '/usr/local/bin/postflight hook', 'postflight hook SessionStart'],
-    ...['node "/x/bin/postflight.js" hook', 'C:\\npm\\postflight.cmd hook', 'npx postflight-hook', 'npx -y postflight hook'],
+    ...['node "/x/bin/postflight.js" hook', 'C:\\npm\\postflight.cmd hook', 'npx -y postflight hook'],
   ])('can be %s', (command) => expect(isOurCommand(command)).toBe(true))
 
   it.each([
