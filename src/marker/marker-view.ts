@@ -89,7 +89,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const isUnchecked = marker.outcome === UNCHECKED
   const expired = isExpired(marker, times, nowMs)
   const madeMs = madeAtMs(marker, times, nowMs)
-  const problems = marker.problems.map(markerProblem)
+  const problems = [...new Set(marker.problems.map(markerProblem))]
   if (isUnowned(marker) && !abandoned && !expired) problems.push(UNOWNED_PROBLEM)
   let spent: number | null = null
   try {

@@ -57,6 +57,7 @@ describe.concurrent('inspect', () => {
     ['an empty one', '', unreadable('is empty')],
     ['a bare id', 'sess_1', unreadable('is not JSON')],
     ['a list', '[]', unreadable('not an object')],
+    ['one with several wrong steps', { ...OWNED, steps: [1, {}] }, { problems: [expect.stringContaining('"steps"')] }],
     ['a bypassed one', { ...OWNED, stop_hook_active: true }, { state: 'bypassed', problems: [] }],
     ['an unowned old one', { created: hoursAgo(30) }, { state: 'expired', outcome: 'expired' }],
     ['an unowned one', {}, { state: 'pending', problems: [expect.stringContaining('has no host session')] }],
