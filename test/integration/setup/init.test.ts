@@ -570,7 +570,7 @@ describe.concurrent('a second place for the hook', () => {
   it.each(['install', 'init --yes'])('is refused by %s, which names the first one', async (command) => {
     const project = createSourceProject()
     symlinkSync(CLI, join(project.base, 'bin', 'postflight'))
-    const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'npx postflight hook' }] }] }
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'postflight hook' }] }] }
     project.write(SETTINGS, JSON.stringify({ hooks }))
     const before = project.snapshot()
     const words = `${command} --scope local --root .`.split(' ')
