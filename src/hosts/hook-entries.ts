@@ -37,7 +37,7 @@ export function claudeEntries(command: string): SettingsEntry[] {
     entryOf('Stop', `${command} Stop`),
     entryOf('SessionStart', `${command} SessionStart`),
     shell('PostToolUse'),
-    entryOf('PostToolUse', `${command} Agent`, 'Agent'),
+    entryOf('PostToolUse', `${command} Agent`, 'Agent|Skill'),
     // For a command that failed there is no `PostToolUse` (2.1.330). Clients before 2.0.56 ignore settings with this event.
     shell('PostToolUseFailure'),
     entryOf('PreToolUse', `${command} Stop`, 'StructuredOutput|SubagentHandback|task_complete'),

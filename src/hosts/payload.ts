@@ -79,7 +79,8 @@ function fromFields(fields: Fields, nowMs: number): Payload {
 function returnedAgent(response: unknown): ReturnedAgent | undefined {
   if (!isJsonObject(response)) return undefined
   const agent = identifier(response, 'agentId')
-  const content = own(response, 'content')
+  // A skill with `context: fork` has a `result` (Claude Code 2.1.332).
+  const content = own(response, 'content') ?? own(response, 'result')
   if (agent === undefined || (typeof content !== 'string' && !Array.isArray(content))) return undefined
   const agentType = identifier(response, 'agentType')
   // SubagentHandback's report comes beside the content (Claude Code 2.1.330).

@@ -15,7 +15,7 @@ import {
   WORKFLOW_COMMAND,
   WORKFLOW_TOOL,
 } from '../hosts/opencode/api.ts'
-import { isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
+import { isNotice, isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences } from '../kernel/error-messages.ts'
 import { composeHooks, createReporter, safeHooks } from '../opencode-hooks/factory.ts'
@@ -79,7 +79,7 @@ class StopRouter {
 
   async #onIdle(session: string): Promise<void> {
     const { sessions, turns, guard, inLoop, idle } = this.#parts
-    turns.noteIdle(session)
+    turns.ring(session)
     const agent = await sessions.identify(session)
     const wasHeldInLoop = this.#isHeldInLoop(agent)
     // A one-shot process is about to end: synchronous work first.
@@ -124,7 +124,7 @@ class StopRouter {
   #forget(session: string): void {
     const { driver, turns, idle, inLoop } = this.#parts
     driver.noteDeleted(session)
-    turns.noteDeleted(session)
+    turns.ring(session, true)
     idle.forget(session)
     inLoop.forget(session)
     this.#background.delete(session)
@@ -183,7 +183,7 @@ export async function server(
     event: ({ event }) => router.onEvent(event),
     async 'chat.message'(_input, { message, parts }) {
       sessions.noteMessage(message)
-      if (isOwnMessage(parts)) return
+      if (isOwnMessage(parts) || isNotice(parts)) return
       sessions.notePrompt(message.sessionID, message.id)
       await guard.begins(await sessions.identify(message.sessionID))
     },

@@ -47,6 +47,7 @@ export interface Part {
   readonly type: string
   text?: string
   readonly synthetic?: boolean
+  readonly ignored?: boolean
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly tool?: string
   readonly callID?: string

@@ -51,6 +51,11 @@ export function isOwnMessage(parts: readonly Part[]): boolean {
   return texts.length > 0 && texts.every(({ metadata }) => metadata?.[TAG] === true)
 }
 
+/** A message from another plugin to the user: the model neither gets nor answers it (1.18.34). */
+export function isNotice(parts: readonly Part[]): boolean {
+  return parts.length > 0 && parts.every(({ ignored }) => ignored === true)
+}
+
 export function mannerOf({ agent, model, system }: UserMessage): Manner {
   const { providerID, modelID, variant } = model
   return known({ agent, model: { providerID, modelID }, variant, system })
@@ -76,11 +81,14 @@ export async function readLastMessages(
 ): Promise<{ readonly asked: Message | undefined; readonly said: Message | undefined }> {
   const read = await client.session.messages({ path: { id: session }, query: { limit: LAST_MESSAGES } })
   const messages = need(read, 'session.messages', session)
-  const asked = messages.findLast(({ info }) => info.role === 'user')
   const said = messages.findLast(({ info }) => info.role === 'assistant')
-  if (asked !== undefined || said?.info.role !== 'assistant') return { asked, said }
+  const answered = said?.info.role === 'assistant' ? said.info.parentID : undefined
+  const asked = messages.findLast(
+    ({ info: { id, role }, parts }) => role === 'user' && (id === answered || !isNotice(parts)),
+  )
+  if (asked !== undefined || answered === undefined) return { asked, said }
   // The steps of a long turn may fill the whole list.
-  const { data } = await client.session.message({ path: { id: session, messageID: said.info.parentID } })
+  const { data } = await client.session.message({ path: { id: session, messageID: answered } })
   return { asked: data, said }
 }
 
@@ -185,16 +193,8 @@ export class Turns {
     this.#client = client
   }
 
-  noteIdle(session: string): void {
-    this.#ring(session, false)
-  }
-
   /** A deleted session may stay busy forever, and sends no idle event (1.18.34). */
-  noteDeleted(session: string): void {
-    this.#ring(session, true)
-  }
-
-  #ring(session: string, isDeleted: boolean): void {
+  ring(session: string, isDeleted = false): void {
     for (const bell of this.#bells.get(session) ?? []) {
       bell.isDeleted ||= isDeleted
       bell.ring.abort()

@@ -99,7 +99,7 @@ export class SubAgentGuard {
     for (const value of this.#held) {
       if (!this.#sessions.isBelow(value, session)) continue
       this.#interrupted.add(value)
-      this.#turns.noteIdle(value)
+      this.#turns.ring(value)
     }
   }
 }

@@ -101,7 +101,7 @@ export class PhaseRunner {
     const { folder, root, signal } = this.#caller
     const { session, manner } = await this.#childFor(work, state)
     this.prompts += 1
-    const wake = (): void => turns.noteIdle(session)
+    const wake = (): void => turns.ring(session)
     signal.addEventListener('abort', wake)
     try {
       const givesUp = (): boolean => signal.aborted || isTakenOver(folder, root)

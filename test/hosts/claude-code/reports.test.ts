@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { whenHeld } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply, Script, Turn } from '../model.ts'
-import { bash, commandsIn, delegate, reasonsIn, reportIn, say } from './agents.ts'
-import { type GuardedProject, guardedProject, scene } from './guarded.ts'
+import { bash, commandsIn, delegate, reasonsIn, say, useSkill } from './agents.ts'
+import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const CREATE = 'postflight create 7 demo --reason "Write the summary first"'
 const REPORT = `The whole report:\n${Array.from({ length: 150 }, (_, line) => `- finding ${line} "of" many`).join('\n')}`
@@ -18,7 +18,7 @@ function forgetful(...lines: readonly Reply[]): Script {
 }
 
 function handedOver(turn: Turn | undefined): string[] {
-  return (turn?.reminders ?? []).filter((text) => text.includes('PostToolUse:Agent hook additional context'))
+  return (turn?.reminders ?? []).filter((text) => /PostToolUse:(?:Agent|Skill) hook additional context/.test(text))
 }
 
 function occurrences(turn: Turn | undefined, text: string): number {
@@ -37,18 +37,22 @@ function keptReports({ project }: GuardedProject): string[] {
 }
 
 describe.skipIf(hostsSkipped())("a blocked sub-agent's report", () => {
-  it('reaches main in full and once, when the sub-agent ends with "Done."', async () => {
-    const { guarded, model } = await scene({
-      main: [delegate('worker'), bash('true'), say('Main is done.')],
-      worker: forgetful(bash(CREATE), say(REPORT)),
-    })
+  it.each([
+    ['sub-agent', delegate('worker')],
+    ['skill with `context: fork`', useSkill('worker')],
+  ])('reaches main in full and once, when the %s ends with "Done."', async (_kind, start) => {
+    const guarded = guardedProject()
+    guarded.project.writeSkill('worker', { description: 'Research.', context: 'fork' }, 'ACTOR:worker go')
+    const worker = forgetful(bash(CREATE), say(REPORT))
+    const { model } = await guarded.run({ main: [start, bash('true'), say('Main is done.')], worker })
     const [, second, last] = model.turns('main')
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
-    expect(reportIn(second?.lastToolResult)).toBe('Done.')
+    expect(second?.lastToolResult).toContain('Done.')
+    expect(second?.lastToolResult).not.toContain('finding')
     const [told = '', ...others] = handedOver(second)
     expect(others).toEqual([])
     expect(unindented(told)).toContain(REPORT)
-    expect(told).toContain(`the sub-agent ${model.turns('worker')[0]?.agentId} (general-purpose)`)
+    expect(told).toContain(`the sub-agent ${model.turns('worker')[0]?.agentId}`)
     expect(occurrences(last, REPORT)).toBe(1)
     expect(keptReports(guarded)).toEqual([])
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])

@@ -1,10 +1,12 @@
-/** Another plugin, which is the example of docs/opencode-hooks.md: it uses two factories and `spawnAgent`. */
+/** Other plugins: the example of docs/opencode-hooks.md, which uses two factories and `spawnAgent`, and one beside ours. */
 
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { call, read, say } from './agents.ts'
+import { TASK } from '../four-phases.ts'
+import { bash, call, read, say } from './agents.ts'
+import { projectWithFlow, runWorkflow, worker } from './flow.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/opencode-hooks.md', import.meta.url), 'utf8')
@@ -39,3 +41,21 @@ describe.skipIf(hostsSkipped())('the plugin of the documentation', () => {
     expect(await server.children(session)).toHaveLength(1)
   })
 })
+
+it.skipIf(hostsSkipped())(
+  "a plugin's notices to the user, on idle, end no phase and no wait, and prevent no block",
+  async () => {
+    const guarded = projectWithFlow()
+    const notice = "{ noReply: true, parts: [{ type: 'text', text: 'Pruned.', ignored: true }] }"
+    const send = `client.session.prompt({ path: { id: event.properties.sessionID }, body: ${notice} })`
+    guarded.addPlugin('notice.js', `return { event: async ({ event }) => event.type === 'session.idle' && ${send} }`)
+    const wait = bash('postflight create 259 x && postflight wait 259 --for "a yes"')
+    const clear = bash('postflight clear 259')
+    const lines = [runWorkflow(TASK, 'flow.yaml'), wait, say('May I?'), say('Deployed.'), clear, say('Cleared.')]
+    const { server, session } = await guarded.talk({ main: worker(lines) })
+    const story = () => guarded.story().filter((event) => event !== 'workflow')
+    expect([guarded.state().outcome, ...story()]).toEqual(['completed', 'create', 'wait'])
+    await server.prompt(session, 'yes')
+    await expect.poll(story, { timeout: 20_000 }).toEqual(['create', 'wait', 'wait-end', 'block 1', 'clear'])
+  },
+)

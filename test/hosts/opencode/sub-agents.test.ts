@@ -18,10 +18,8 @@ async function delegated(worker: Script, config: object = {}) {
 
 describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   it('is held in `run` before its caller sees the result, and the caller receives the full report once', async () => {
-    const { guarded, ran, model } = await scene({
-      main: [delegate('worker'), say('Thanks.')],
-      worker: dutiful([bash(CREATE), say(REPORT)]),
-    })
+    const worker = dutiful([bash(CREATE), say(REPORT)])
+    const { guarded, ran, model } = await scene({ main: [delegate('worker'), say('Thanks.')], worker })
     const [reason] = reasonsIn(model.turns('worker').at(-1))
     expect(reason).toContain('repeat your full report')
     expect(model.turns('main')).toHaveLength(2)
@@ -57,14 +55,10 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   })
 
   it('is held beside another one, each by its own marker', async () => {
-    const { guarded, model } = await talk(
-      {
-        main: [delegate('one', 'two'), say('Thanks.')],
-        one: dutiful([bash('postflight create 1 a'), say('Report of one.')]),
-        two: dutiful([bash('postflight create 2 b'), say('Report of two.')]),
-      },
-      { turns: 2 },
-    )
+    const main = [delegate('one', 'two'), say('Thanks.')]
+    const one = dutiful([bash('postflight create 1 a'), say('Report of one.')])
+    const two = dutiful([bash('postflight create 2 b'), say('Report of two.')])
+    const { guarded, model } = await talk({ main, one, two }, { turns: 2 })
     expect(reasonsIn(model.turns('one').at(-1))).toEqual([expect.stringContaining('Task 001_a')])
     expect(reasonsIn(model.turns('two').at(-1))).toEqual([expect.stringContaining('Task 002_b')])
     const blocks = guarded.journal().filter(({ event }) => event === 'block')
@@ -75,10 +69,8 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   it('is held too when a command of the user started it', async () => {
     const command = { work: { template: 'ACTOR:worker go', agent: 'general', subtask: true } }
     const guarded = guardedProject({ config: { command } })
-    const { server, model } = await guarded.serve({
-      main: [say('Thanks.')],
-      worker: dutiful([bash(CREATE), say(REPORT)], say('Done.')),
-    })
+    const worker = dutiful([bash(CREATE), say(REPORT)], say('Done.'))
+    const { server, model } = await guarded.serve({ main: [say('Thanks.')], worker })
     await server.command(await server.createSession(), 'work', 'now')
     expect(reportIn(model.turns('main')[0]?.toolResults.at(-1))).toBe(`${REPORT}\n\nDone.`)
     expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
@@ -86,13 +78,10 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
 
   it('in the background is held inside its loop, and its caller receives the final report', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.begin(
-      {
-        main: [delegateInBackground('worker'), say('Waiting.'), say('Thanks.')],
-        worker: dutiful([bash(CREATE), say(REPORT)]),
-      },
-      { env: { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' } },
-    )
+    const main = [delegateInBackground('worker'), say('Waiting.'), say('Thanks.')]
+    const worker = dutiful([bash(CREATE), say(REPORT)])
+    const env = { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' }
+    const { server, model } = await guarded.begin({ main, worker }, { env })
     await model.arrived('main', 2)
     await server.settled()
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { TASK as TASK_OF_FLOW } from '../four-phases.ts'
-import { bash, delegate, dutiful, reasonsIn, say, waiting } from './agents.ts'
+import { bash, delegate, dutiful, say, waiting } from './agents.ts'
 import { mainTurns, PLACES, placesIn, projectWithFlow, runWorkflow, worker } from './flow.ts'
 import { guardedProject, scene } from './guarded.ts'
 
@@ -13,20 +13,6 @@ const WAIT = 'postflight wait 259 --for "go-ahead to deploy"'
 const TASK = '259_x'
 
 describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
-  it('under serve is not prompted; after the answer of the user it is held again', async () => {
-    const guarded = guardedProject()
-    const main = dutiful([bash(`${CREATE} && ${WAIT}`), say('May I deploy?'), say('Deployed.')], say('Committed too.'))
-    const { server, session, model } = await guarded.talk({ main }, { turns: 2 })
-    expect(model.turns('main')).toHaveLength(2)
-    expect(guarded.story()).toEqual(['create', 'wait'])
-    await server.prompt(session, 'yes')
-    await model.arrived('main', 4)
-    await server.settled()
-    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
-    expect(guarded.story()).toEqual(['create', 'wait', 'wait-end', 'block 1', 'clear'])
-    expect(guarded.files(TASK)).toEqual([])
-  })
-
   it('under run ends with its question, and its wait is stamped', async () => {
     const { guarded, ran, model } = await scene({ main: [bash(`${CREATE} && ${WAIT}`), say('May I deploy?')] })
     expect(model.turns('main')).toHaveLength(2)

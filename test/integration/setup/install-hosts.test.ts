@@ -89,7 +89,7 @@ describe.concurrent('install --host', () => {
     // Copilot reads Claude Code's settings, which also have an entry for returning sub-agents.
     expect(eventsIn(fileOf(project, 'copilot', 'project'))).toEqual([
       ...stops,
-      'PostToolUse Agent',
+      'PostToolUse Agent|Skill',
       'PostToolUseFailure Bash',
       'PreToolUse StructuredOutput|SubagentHandback|task_complete',
     ])

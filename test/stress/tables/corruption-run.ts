@@ -58,7 +58,7 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
     SubagentStop: [{ hooks: [hook()] }],
     Stop: [{ hooks: [hook(' Stop')] }],
     SessionStart: [{ hooks: [hook(' SessionStart')] }],
-    PostToolUse: [shell, { matcher: 'Agent', hooks: [hook(' Agent')] }],
+    PostToolUse: [shell, { matcher: 'Agent|Skill', hooks: [hook(' Agent')] }],
     PostToolUseFailure: [shell],
     PreToolUse: [{ matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [hook(' Stop')] }],
   }

@@ -63,6 +63,7 @@ describe('the return of a sub-agent', () => {
     const own = { agent: 'a1', message }
     expect(returned({ agentId: 'a1', agentType: 'worker', content })).toEqual({ ...own, agentType: 'worker' })
     expect(returned({ agentId: 'a1', content })).toStrictEqual(own)
+    expect(returned({ agentId: 'a1', result: content })).toStrictEqual(own)
   })
 
   it.each([

@@ -23,7 +23,7 @@ function runner() {
     client,
     sessions: { identify: async (session: string) => ({ session, root: 'ses_main', agent: session }) },
     turns: {
-      noteIdle: () => {},
+      ring: () => {},
       prompt: async (session: string, _text: string, { agent }: { agent: string }) => {
         prompted.push(`${session} ${agent}`)
         return { kind: 'answered', text: 'Done.' }

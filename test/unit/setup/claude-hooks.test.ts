@@ -48,7 +48,7 @@ describe('the entries for Claude Code', () => {
       { event: 'Stop', group: { hooks: [hook('Stop')] } },
       { event: 'SessionStart', group: { hooks: [hook('SessionStart')] } },
       { event: 'PostToolUse', group: shell },
-      { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [hook('Agent')] } },
+      { event: 'PostToolUse', group: { matcher: 'Agent|Skill', hooks: [hook('Agent')] } },
       { event: 'PostToolUseFailure', group: shell },
       { event: 'PreToolUse', group: { matcher: endingTools, hooks: [hook('Stop')] } },
     ])
