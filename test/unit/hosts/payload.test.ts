@@ -38,6 +38,11 @@ describe('the whole payload of a sub-agent', () => {
     })
   })
 
+  it('has the time of its event, unless that is in the future or ten minutes ago', () => {
+    const sentMs = (ms: number) => parsePayload(`{"timestamp":"${new Date(ms).toISOString()}"}`, 600_000).sentMs
+    expect([0, 1, 600_000, 600_001].map(sentMs)).toEqual([undefined, 1, 600_000, undefined])
+  })
+
   it('is read the same with a byte-order mark, CRLF and blanks around it', () => {
     expect(parsePayload('\ufeff\r\n{\r\n"session_id": "s1"}\r\n', 0)).toEqual(payload({ session_id: 's1' }))
   })

@@ -10,6 +10,7 @@ describe('the patterns of files', () => {
     ['{{a},b}', ['\\{a\\}', 'b']],
     ['a{,b}', ['a', 'ab']],
     ['{,/,a,/b/}', ['a']],
+    ['a/', ['a/**']],
     ['././a./b', ['a./b']],
     [`{${'a,'.repeat(299)}}`, ['a']],
     ['{b,bb}'.repeat(20), Array.from({ length: 21 }, (_, at) => 'b'.repeat(20 + at))],
