@@ -195,7 +195,7 @@ function newFields({ folder, due, states, prompt, asked, stop }: JudgedDone): Re
       agent: MAIN_AGENT,
       checks: checksOf(due).map((run) => ({ run })),
     }),
-    // If the prompt has no blocks left, nobody asked about these changes, so the next prompt does.
+    // If the prompt has no blocks left, the agent was not asked about these changes: the next prompt does that.
     ...(!isSpent(asked) && { done: { prompt_id: prompt, paths: pathsOf(states) } }),
   }
 }
