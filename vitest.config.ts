@@ -42,7 +42,13 @@ export default defineConfig({
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...common, ...patient } },
       {
         resolve: { alias },
-        test: { name: 'property', include: ['test/property/**/*.test.ts'], ...common, ...patient },
+        test: {
+          name: 'property',
+          include: ['test/property/**/*.test.ts'],
+          ...common,
+          ...patient,
+          setupFiles: [...common.setupFiles, 'test/support/clean-up.ts'],
+        },
       },
       {
         resolve: { alias },
