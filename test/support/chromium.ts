@@ -32,6 +32,7 @@ interface Message {
 
 export function startChromium(program: string) {
   const profile = mkdtempSync(join(tmpdir(), 'postflight-chromium-'))
+  const env = { ...process.env, HOME: profile, TMPDIR: profile }
   const child = spawn(
     program,
     [
@@ -39,7 +40,7 @@ export function startChromium(program: string) {
       ...['--no-first-run', '--disable-background-networking', `--user-data-dir=${profile}`, '--remote-debugging-pipe'],
     ],
     // A process group of its own, so that the processes that it starts end with it.
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true },
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true, env },
   )
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const { call, listen } = connect(child)

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import type { PluginInput, PluginTool } from '../../../src/hosts/opencode/api.ts'
 import { IN_SESSION as ENV, IN_TASK as FOLDER, startFlow } from '../../support/flow.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
@@ -10,6 +10,10 @@ import { PACKAGE } from '../../support/process.ts'
 import { createProject, createSourceProject, type Project } from '../../support/project.ts'
 
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
+
+// The plugin runs in this process, and must not write to the user's folder.
+vi.stubEnv('XDG_STATE_HOME', createSourceProject().home)
+afterAll(() => void vi.unstubAllEnvs())
 
 type Act = (project: Project) => unknown
 
@@ -69,11 +73,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     rests: [nothing],
   },
   'a wait beside the last result': { phases: PHASES.slice(0, 1), work: [both(WAIT, writes('plan.md'))] },
-  'a wait that ends without a result': {
-    phases: PHASES,
-    work: [WAIT, writes('plan.md'), writes('made.md')],
-    rests: [nothing],
-  },
+  'a wait without a result': { phases: PHASES, work: [WAIT, writes('plan.md'), writes('made.md')], rests: [nothing] },
   'an approval': {
     phases: PHASES.map((phase, index) => ({ ...phase, ...(index === 0 && { approve: true }) })),
     work: [writes('plan.md'), writes('made.md')],
@@ -137,9 +137,8 @@ const byOpenCode: Driver = async (project, answer) => {
     run: async () => {
       turn += 1
       const message = { id: `msg_${turn}`, role: 'user', sessionID: SESSION, agent: 'build', model: MODEL }
-      const parts = [{ type: 'text', text: 'go' }]
       const noteMessage = hooks['chat.message'] as (input: object, output: object) => Promise<void>
-      await noteMessage({ sessionID: SESSION, agent: 'build' }, { message, parts })
+      await noteMessage({ sessionID: SESSION, agent: 'build' }, { message, parts: [{ type: 'text', text: 'go' }] })
       const words = { task: '007_flow', definition: turn === 1 ? 'flow.json' : '' }
       const context = { sessionID: SESSION, abort: new AbortController().signal }
       await tool?.execute(words as never, context as never)
