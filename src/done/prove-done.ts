@@ -48,8 +48,12 @@ function foldersOf(context: CommandContext, root: string): readonly TaskFolder[]
   return session === undefined ? sessionFolders(root) : [sessionFolder(root, session)]
 }
 
-export function statesFor(context: CommandContext, root: string, trusted: TrustedRules): readonly RuleState[] {
-  const judge = judging(root, trusted)
+export function statesFor(
+  context: CommandContext,
+  root: string,
+  trusted: TrustedRules,
+  judge = judging(root, trusted),
+): readonly RuleState[] {
   const [first = judge(NEVER), ...others] = foldersOf(context, root).map((folder) => judge(readBaseline(folder)))
   return first.map((state, index) => {
     const states = [state, ...others.flatMap((one) => one[index] ?? [])]
@@ -81,6 +85,7 @@ export async function proveDone(
   }
   let open = wanted
   let due: readonly DoneRule[] = []
+  let judge: ReturnType<typeof judging> | undefined
   let failed: RunCheck | undefined
   const tried = new Set(wanted)
   const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
@@ -127,12 +132,13 @@ export async function proveDone(
       })
     }
     if (failed !== undefined) break
-    due = statesFor(context, root, trusted).flatMap(({ isDue, rule }) => (isDue ? rule : []))
+    judge = judging(root, trusted)
+    due = statesFor(context, root, trusted, judge).flatMap(({ isDue, rule }) => (isDue ? rule : []))
     // The checks may have changed files of rules that were not due.
     open = [...again, ...due.filter((rule) => !tried.has(rule))]
     for (const rule of open) tried.add(rule)
   }
-  const cleared = failed === undefined ? clearProven(context, root, trusted, { done: all, green }) : []
+  const cleared = failed === undefined ? clearProven(context, root, trusted, { done: all, green }, judge) : []
   return { kind: 'ran', done: all, failed, green, cleared, due }
 }
 
@@ -173,8 +179,8 @@ export function clearProven(
   root: string,
   trusted: TrustedRules,
   { done, green }: Pick<DoneProof, 'done' | 'green'> = { done: [], green: [] },
+  judge = judging(root, trusted),
 ): TaskFolder[] {
-  const judge = judging(root, trusted)
   return foldersOf(context, root).filter((folder) => {
     if (kindAt(folder.path) !== 'folder') return false
     const states = judge(readBaseline(folder))

@@ -1,7 +1,6 @@
 import { NO_FILE, ruleName } from '../../done/done-rules.ts'
 import { describeRules, requireRules } from '../../done/done-yaml.ts'
-import { statesFor } from '../../done/prove-done.ts'
-import { namesNoFile } from '../../done/search.ts'
+import { FileSearch } from '../../done/search.ts'
 import {
   forgetTrusted,
   keepTrusted,
@@ -64,7 +63,8 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
     const { when, unless, checks } = rule
     return { name: ruleName(rule), when, unless, checks }
   })
-  const states = isAccepted ? statesFor(context, root, { rules, nonce: '' }) : []
+  const search = new FileSearch(root)
+  const withoutFile = isAccepted ? rules.filter((rule) => search.pathsOf(rule)?.length === 0) : []
   const trusted = changed
     ? `trusted ${DONE_PATH}: ${describeRules(shown.map(({ name }) => name))}`
     : `${DONE_PATH} is trusted already`
@@ -74,7 +74,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
     lines: [
       ...(yes && changed ? [text] : []),
       isAccepted ? trusted : `${DONE_PATH} was not trusted; nothing has changed`,
-      ...states.filter(namesNoFile).map(({ rule }) => `${quotedNames([ruleName(rule)])}: ${NO_FILE}`),
+      ...withoutFile.map((rule) => `${quotedNames([ruleName(rule)])}: ${NO_FILE}`),
     ],
   }
 }
