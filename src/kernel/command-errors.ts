@@ -176,7 +176,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'approval-agent': (a) =>
     `only a person may approve or reject: run this for task ${a.task} in your own terminal, not in an agent's shell.`,
   'approval-artifact': (a, root) =>
-    `the result is no longer valid, so it cannot be approved (${a.detail}): \`${workflowCommand('reject', a.task, root)} --reason TEXT\` asks for another one.`,
+    `the result cannot be approved, because it is not valid any more (${a.detail}): to have the agent do it again, run \`${workflowCommand('reject', a.task, root)} --reason TEXT\`.`,
   'phase-not-entered': (a) =>
     `the workflow of task ${a.task} has not reached phase "${a.phase}" yet: --from takes a phase that was entered before (${a.known}).`,
   'phase-approval': (a) =>
