@@ -11,6 +11,15 @@ export const DEFAULT_REASON = 'Postflight operations pending'
 export const DEFAULT_SKILL = 'manual'
 export const DEFAULT_OPERATION = 'work'
 
+type NamedWork = { readonly [Field in 'operation' | 'skill']?: string | null | undefined }
+
+export function namedWork({ operation, skill }: NamedWork) {
+  return {
+    operation: operation === DEFAULT_OPERATION ? undefined : (operation ?? undefined),
+    skill: skill === DEFAULT_SKILL ? undefined : (skill ?? undefined),
+  }
+}
+
 /** In bytes. */
 export const MARKER_MAX_BYTES = 65_536
 

@@ -2,14 +2,7 @@ import { type CommandForm, commandLine, fallbackLine } from '../kernel/command-l
 import { cut, oneLine, stripControl } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { failureWords, markerProblem } from '../marker/check-messages.ts'
-import {
-  checksSessionOf,
-  DEFAULT_OPERATION,
-  DEFAULT_REASON,
-  DEFAULT_SKILL,
-  type Marker,
-  remainingSteps,
-} from '../marker/marker.ts'
+import { checksSessionOf, DEFAULT_REASON, type Marker, namedWork, remainingSteps } from '../marker/marker.ts'
 import { taskLabel } from '../project/task-folder.ts'
 import { REASON_LIMIT } from './answer.ts'
 import { REASON_TEXT } from './stop-messages.ts'
@@ -87,8 +80,7 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
 
 function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): string {
   const { marker, task, path, count, root } = item
-  const named = (fallback: string, text = ''): string | undefined =>
-    text === fallback ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
+  const named = (text = ''): string | undefined => oneLine(text, STEP_NAME_LIMIT) || undefined
   const clear = item.isDone === true ? [task] : ['clear', task]
   const fallback = isWhole ? fallbackLine(form, clear, root) : undefined
   const details = [
@@ -97,7 +89,8 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
     ...checks(item),
     ...(marker.hostSession === undefined ? [REASON_TEXT.unowned] : []),
   ]
-  const [operation, skill] = [named(DEFAULT_OPERATION, marker.operation), named(DEFAULT_SKILL, marker.skill)]
+  const work = namedWork(marker)
+  const [operation, skill] = [named(work.operation), named(work.skill)]
   return [
     ...(item.isDone === true
       ? []

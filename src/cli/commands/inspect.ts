@@ -5,7 +5,7 @@ import { unsearchable } from '../../kernel/error-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
-import { DEFAULT_OPERATION, DEFAULT_SKILL } from '../../marker/marker.ts'
+import { namedWork } from '../../marker/marker.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import {
   type CommandContext,
@@ -105,8 +105,7 @@ function markersOf(
 
 function describeMarker(view: MarkerView, paint: Painter, location: MarkerLocation): string[] {
   const { spent, limit } = view.continuations
-  const operation = view.operation === DEFAULT_OPERATION ? undefined : (view.operation ?? undefined)
-  const skill = view.skill === DEFAULT_SKILL ? undefined : (view.skill ?? undefined)
+  const { operation, skill } = namedWork(view)
   const colours: Partial<Record<string, (text: string) => string>> = { pending: paint.yellow, abandoned: paint.red }
   const state = colours[view.state]?.(view.state) ?? view.state
   const facts = [

@@ -2,7 +2,7 @@ import type { StdinRead } from '../../disk/stdin.ts'
 import { MAX_ID_LENGTH } from '../../hosts/payload.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
-import { DEFAULT_OPERATION } from '../../marker/marker.ts'
+import { namedWork } from '../../marker/marker.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
@@ -102,8 +102,8 @@ function markerItem(view: MarkerView, session: string | undefined): LineItem {
   if (view.wait !== null) return { kind: 'waiting', isOurs, text: waitText(task, view.wait.for) }
   const { spent, limit } = view.continuations
   const done = view.steps.filter((step) => step.done).length
-  const named = task === DONE_WORD || view.operation === DEFAULT_OPERATION ? null : view.operation
-  const operation = named === null ? '' : ` ${oneLine(named, 24)}`
+  const named = task === DONE_WORD ? undefined : namedWork(view).operation
+  const operation = named === undefined ? '' : ` ${oneLine(named, 24)}`
   const facts = [
     `⚑ ${task}${operation}`,
     ...(view.steps.length === 0 ? [] : [`${done}/${view.steps.length} steps`]),

@@ -1,6 +1,6 @@
 import { counted, inLine, oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
-import { DEFAULT_OPERATION, DEFAULT_SKILL } from '../../marker/marker.ts'
+import { namedWork } from '../../marker/marker.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import type { Painter } from '../print.ts'
 import { clock, duration, runTimes } from './page/track.ts'
@@ -251,8 +251,7 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number):
   if (status === 'waiting') draft.waits.push({ startMs: draft.waitingSinceMs ?? lastMs, endMs })
   return {
     id: draft.id ?? marker?.id ?? undefined,
-    operation: marker?.operation === DEFAULT_OPERATION ? undefined : (marker?.operation ?? undefined),
-    skill: marker?.skill === DEFAULT_SKILL ? undefined : (marker?.skill ?? undefined),
+    ...namedWork(marker ?? {}),
     session: draft.session,
     agent: draft.agent,
     status,

@@ -13,7 +13,7 @@ import {
 } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { checkCommand, failedLastTime } from '../../marker/check-messages.ts'
-import { DEFAULT_OPERATION } from '../../marker/marker.ts'
+import { namedWork } from '../../marker/marker.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../../project/task-folder.ts'
 import { isSessionFolderName } from '../../project/task-folders.ts'
@@ -84,9 +84,10 @@ export function markerItem(view: MarkerView, location: MarkerLocation, isUnseen:
   const [failed] = view.checks.flatMap(({ run, failed }) => (failed === null ? [] : { run, failure: failed }))
   const faults = unparsedFaults(view)
   const problem = faults === undefined ? view.problems[0] : unparsedMarker(faults)
+  const { operation } = namedWork(view)
   const facts = [
     view.state === 'unreadable' && problem,
-    view.operation !== null && view.operation !== DEFAULT_OPERATION && oneLine(view.operation, 60),
+    operation !== undefined && oneLine(operation, 60),
     kind === 'unchecked' && UNCHECKED,
     kind === 'abandoned' && `gave up after ${limit} blocked stops`,
     view.wait !== null && `waits for ${quote(view.wait.for)}`,
