@@ -318,13 +318,13 @@ describe.concurrent('clear --all', () => {
 
   it('clears every task, whatever is in its marker', async () => {
     const project = withMarker('', '.')
+    await project.hook(subagentStop())
     project.marker('001_a', OWNED)
     project.marker('archive/002_b', 'garbage')
     project.marker('003_c', { ...OWNED, cc_session_id: OTHER_SESSION })
     project.write('specs/004_d/.postflight-loop-guard', '2')
     project.write('specs/005_e/.return-meta.json', '{}')
-    const run = await project.cli(['clear', '--all', '--return-meta'])
-    expect(run.status).toBe(0)
+    expect(await project.cli(['clear', '--all', '--return-meta'])).toMatchObject({ status: 0 })
     const left = Object.keys(project.snapshot('specs')).filter((name) => /\.(postflight-|return)/.test(name))
     expect(left).toEqual(['005_e/.return-meta.json', 'archive/002_b/.postflight-unparsed'])
   })
