@@ -1,4 +1,4 @@
-import { shellIdentity } from '../hosts/all-hosts.ts'
+import { hostsOfShell, shellIdentity } from '../hosts/all-hosts.ts'
 import type { CommandContext } from '../project/command-context.ts'
 
 export interface Identity {
@@ -24,6 +24,6 @@ export function callerOf(context: CommandContext, options: Named): Identity {
 }
 
 /** The hook may correct such an owner (docs/design.md, "Ownership"). */
-export function isFromEnvironment({ hostSession, agent }: Named): boolean {
-  return hostSession === undefined && agent === undefined
+export function isFromEnvironment({ environment }: CommandContext, { hostSession, agent }: Named): boolean {
+  return hostSession === undefined && (agent === undefined || hostsOfShell(environment).length > 1)
 }

@@ -30,12 +30,13 @@ export function readFields(fields: PayloadFields): PayloadFields {
   return HOSTS.reduce((read, host) => host.readFields?.(read) ?? read, fields)
 }
 
-export function hostOfShell(environment: Environment): HostDifference | undefined {
-  return HOSTS.find((host) => host.shellIdentity?.(environment) !== undefined)
+/** Several, the outer ones too, if one host runs in another's shell. */
+export function hostsOfShell(environment: Environment): readonly HostDifference[] {
+  return HOSTS.filter((host) => host.shellIdentity?.(environment) !== undefined)
 }
 
 export function shellIdentity(environment: Environment): ShellIdentity | undefined {
-  return hostOfShell(environment)?.shellIdentity?.(environment)
+  return hostsOfShell(environment)[0]?.shellIdentity?.(environment)
 }
 
 /** CLAUDECODE, AI_AGENT and OPENCODE (OpenCode 1.18.34) name no session. */

@@ -52,7 +52,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
     cc_session_id: session,
     agent_id: agent,
     agent_type: undefined,
-    owner_from: isFromEnvironment(options) ? OWNER_FROM_ENVIRONMENT : undefined,
+    owner_from: isFromEnvironment(context, options) ? OWNER_FROM_ENVIRONMENT : undefined,
     stop_hook_active: false,
     wait: undefined,
   }

@@ -236,7 +236,7 @@ function fieldsFor(
     reason: options.reason ?? renewed?.reason ?? DEFAULT_REASON,
     createdMs: context.nowMs,
     hostSession: session,
-    ownerFrom: session !== undefined && isFromEnvironment(options) ? OWNER_FROM_ENVIRONMENT : undefined,
+    ownerFrom: session !== undefined && isFromEnvironment(context, options) ? OWNER_FROM_ENVIRONMENT : undefined,
     agent,
     agentType: options.agentType ?? renewed?.agentType,
     // Without new steps the list stays as it is in the file, unknown keys included.

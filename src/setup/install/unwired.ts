@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { type FileRead, readSmallFile } from '../../disk/read.ts'
-import { hostOfShell } from '../../hosts/all-hosts.ts'
+import { hostsOfShell } from '../../hosts/all-hosts.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import type { CommandContext } from '../../project/command-context.ts'
@@ -31,7 +31,7 @@ const NAMES_PLUGIN = /postflight-guard/
 /** Undefined if it does, outside a session, and if it is not known. */
 export function unwiredNote(context: CommandContext, root: string): string | undefined {
   const { environment } = context
-  const host = hostOfShell(environment)
+  const [host] = hostsOfShell(environment)
   if (host?.name === undefined) return undefined
   const { name } = host
   if (!isHomeKnown(context) || isFromPlugin(context)) return undefined

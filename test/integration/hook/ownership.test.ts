@@ -54,11 +54,12 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
   })
 
-  it('of the session of the host that ran create, also inside the shell of another host', async () => {
+  it.each([[], ['--agent', 'main']])("of the host's session, also inside another host's shell: %s", async (...more) => {
     const project = createSourceProject()
-    const more = { ...IN_AGENT_A, session_id: OTHER_SESSION, duration_ms: 5000 }
-    await project.hook(shellRan(CREATE, await createInShell(project), more))
-    expect(ownerOf(project)).toEqual([OTHER_SESSION, 'agent-a'])
+    const env = { ...ENV, CODEX_SESSION_ID: OTHER_SESSION }
+    const { stdout } = await project.cli([...CREATE.split(' ').slice(1), ...more], { env })
+    await project.hook(shellRan(CREATE, stdout, { session_id: OTHER_SESSION, duration_ms: 5000 }))
+    expect(ownerOf(project)).toEqual([OTHER_SESSION, 'main'])
   })
 })
 
