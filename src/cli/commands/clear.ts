@@ -82,10 +82,9 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   const runs = task === undefined ? [] : await settleRuns(context, folders, options.dryRun)
   const cleared = results.filter((one) => one.kind === 'cleared')
   const kept = results.filter((one) => one.kind === 'kept')
-  const keptLines = kept.flatMap((one) => one.lines)
-  const abandonedLines = results.flatMap((one) => (one.kind === 'abandoned' ? one.lines : []))
-  const clearedLines = cleared.flatMap((one) => one.lines)
-  const lines = [...clearedLines, ...abandonedLines, ...keptLines, ...runs.map(({ line }) => line)]
+  const linesOf = (kind: ClearResult['kind']) => results.flatMap((one) => (one.kind === kind ? one.lines : []))
+  const keptLines = linesOf('kept')
+  const lines = [...linesOf('cleared'), ...linesOf('abandoned'), ...keptLines, ...runs.map(({ line }) => line)]
   endWithFailures([...failures, ...problems.map(unsearchedError)], lines, surroundings)
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
@@ -158,10 +157,9 @@ function isOrphaned(context: CommandContext, folder: TaskFolder, present: Stored
   const abandoned = clearableFiles(folder, false)
     .filter(isAbandonedName)
     .map((name) => readMarker(folder, name))
-  const isOver = (one: StoredMarker): boolean => isUnowned(one.marker) || isLeftBehind(context, one)
   return (
     (present === undefined || isLeftBehind(context, present)) &&
-    abandoned.every((one) => one?.kind !== 'marker' || isOver(one))
+    abandoned.every((one) => one?.kind !== 'marker' || isUnowned(one.marker) || isLeftBehind(context, one))
   )
 }
 

@@ -92,8 +92,7 @@ describe.concurrent('clear', () => {
     const project = withMarker(OWNED, '.')
     project.marker('259_x', OWNED)
     await project.cli(['clear', '.'])
-    expect(project.has('specs/.postflight-pending')).toBe(false)
-    expect(project.has('specs/259_x/.postflight-pending')).toBe(true)
+    expect(['', '259_x/'].map((folder) => project.has(`specs/${folder}.postflight-pending`))).toEqual([false, true])
   })
 
   it('clears a folder that exists and whose number no new folder could have', async () => {
