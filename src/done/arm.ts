@@ -5,6 +5,7 @@ import { newMarkerId } from '../disk/ids.ts'
 import { HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import { MAIN_AGENT, type Occasion, type Payload } from '../hosts/host.ts'
 import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { prepareClaims } from '../marker/count/claim-files.ts'
@@ -52,8 +53,6 @@ export interface Armed {
   readonly recorded: readonly Recorded[]
   readonly notices: readonly string[]
 }
-
-const NOTHING: Armed = { recorded: [], notices: [] }
 
 export function isJudged({ event, session, wakeUps, isPlanning }: Payload): boolean {
   return event === 'Stop' && session !== undefined && wakeUps === 0 && isPlanning !== true
@@ -112,11 +111,20 @@ export function judgeDone(
 
 export function armAtStop(root: string, stop: Occasion, person: Person, search?: FileSearch): Armed {
   const judged = judgeDone(root, stop, person, search)
-  if (typeof judged === 'string') return NOTHING
+  if (typeof judged === 'string') return { recorded: [], notices: [] }
   const { folder, states, prompt } = judged
   makeSessionFolder(folder)
   touchFolder(folder)
-  const recorded = act(judged)
+  let recorded: Recorded[]
+  try {
+    recorded = act(judged)
+  } catch (error) {
+    // `done` or `rm` has just removed the marker.
+    if (error instanceof PostflightError && /^marker-(?:none|vanished)$/.test(error.code)) {
+      return armAtStop(root, stop, person, search)
+    }
+    throw error
+  }
   // Each is shown once, so not before the last lock: a caller that may not wait for it tries again.
   const notices = states
     .filter((state) => !isSearched(state) && isToldFirst(folder, `search ${state.key}`))
@@ -203,13 +211,13 @@ function newFields({ folder, due, states, prompt, asked, stop }: JudgedDone): Re
 function arm(judged: JudgedDone): Recorded[] {
   const { folder, due, asked, stop } = judged
   const fields = newFields(judged)
-  const plan = (present: StoredMarker | undefined) =>
-    present === undefined
-      ? { fields, keepsCount: false, isNew: true }
-      : { fields: present.marker.fields ?? fields, keepsCount: true, isNew: false }
-  const { isNew } = writeNewMarker(folder, plan, HOOK_PATIENCE_MS)
+  const plan = (present?: StoredMarker) => ({
+    fields: present?.marker.fields ?? fields,
+    keepsCount: present !== undefined,
+  })
+  const { keepsCount } = writeNewMarker(folder, plan, HOOK_PATIENCE_MS)
   showAsked(folder, asked)
-  if (!isNew) return []
+  if (keepsCount) return []
   const about = { markerId: String(fields.id), task: folder.task, hostSession: stop.payload.session, agent: MAIN_AGENT }
   return [{ root: folder.root, entry: { event: 'create', ...about, checks: checksOf(due) } }]
 }
@@ -223,14 +231,9 @@ function refresh(pending: StoredMarker, judged: JudgedDone): Recorded[] {
     reasonFor(folder.root, due, stop) === pending.marker.fields?.reason &&
     checksOf(due).join('\0') === commandsOf(pending.marker.checks).join('\0')
   if (isSame && aboutOf(pending.marker).prompt === prompt) return []
-  changeMarker(
-    folder,
-    (present) =>
-      present.id !== pending.marker.id || present.fields === undefined
-        ? undefined
-        : { fields: refreshed(present, judged) },
-    { patienceMs: HOOK_PATIENCE_MS },
-  )
+  const isRead = (present: Marker): boolean => present.id === pending.marker.id && present.fields !== undefined
+  const plan = (present: Marker) => (isRead(present) ? { fields: refreshed(present, judged) } : undefined)
+  changeMarker(folder, plan, { patienceMs: HOOK_PATIENCE_MS })
   return []
 }
 
@@ -252,12 +255,8 @@ function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {
   })
   if (!isRemoved) return []
   const about = { markerId: marker.id, task: folder.task, hostSession: marker.hostSession, agent: MAIN_AGENT }
-  return [
-    {
-      root: folder.root,
-      entry: { event: 'clear', outcome: 'cleared', settles: [], ...about, detail: 'no rule is due any more' },
-    },
-  ]
+  const detail = 'no rule is due any more'
+  return [{ root: folder.root, entry: { event: 'clear', outcome: 'cleared', settles: [], ...about, detail } }]
 }
 
 function showAsked(folder: TaskFolder, asked: number): void {

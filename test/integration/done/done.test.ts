@@ -76,7 +76,7 @@ describe('a stop of the main agent', () => {
     expect(await reasonOf(stops(project))).toContain('src/a.ts')
   })
 
-  it('is blocked by the rules alone whose files changed', async () => {
+  it('is blocked by the rules alone whose files changed or were removed', async () => {
     const project = await begun()
     await edit(project, 'docs/b.md')
     await edit(project, 'docs/drafts/c.md')
@@ -86,11 +86,6 @@ describe('a stop of the main agent', () => {
     rmSync(project.at('docs/b.md'))
     await edit(project, 'docs/d.md')
     expect(await reasonOf(stops(project)), 'the next stop').toContain('  - docs: docs/d.md\n')
-  })
-
-  it('is blocked if a file was removed', async () => {
-    const project = await begun()
-    await later()
     rmSync(project.at('src/a.ts'))
     expect(await reasonOf(stops(project))).toContain('  - src/**, package.json: files were added or removed')
   })
@@ -157,10 +152,7 @@ describe('a stop of the main agent', () => {
 
   it.each([
     ['in plan mode', { permission_mode: 'plan' }],
-    [
-      'while a sub-agent runs in the background',
-      { background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] },
-    ],
+    ['while a sub-agent works', { background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] }],
   ])('is not judged %s', async (_when, more) => {
     const project = await edited()
     expect((await stops(project, more)).answer).toEqual({})
@@ -198,11 +190,20 @@ describe('a stop of the main agent', () => {
     expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain('src/b.ts')
   })
 
-  it('does not hold a sub-agent', async () => {
+  it('is judged again if its marker is removed while it is judged, and does not hold a sub-agent', async () => {
     const project = await edited()
     expect((await project.hook(subagentStop())).answer).toEqual({})
     await stops(project)
     expect((await project.hook(subagentStop())).answer).toEqual({})
+    await edit(project, 'src/c.ts')
+    const { pathsOf } = FileSearch.prototype
+    const paths = vi.spyOn(FileSearch.prototype, 'pathsOf').mockImplementationOnce(function (this: FileSearch, rule) {
+      rmSync(project.at(folderOf(project), '.postflight-pending'))
+      return pathsOf.call(this, rule)
+    })
+    const { answer, stderr } = await stops(project)
+    paths.mockRestore()
+    expect([answer.reason, stderr]).toEqual([expect.stringMatching(/src\/c\.ts[\s\S]*Blocked stop 2 of 3\./), ''])
   })
 
   it('belongs to its session: another one has its own marker, and its green checks count', async () => {
@@ -316,9 +317,9 @@ describe('done', () => {
     const { stdout } = await done(project, '--list')
     expect(stdout).toBe('not due  src/**, package.json\ndue      docs: true; echo docs (docs/b.md)\n')
     const json = (await done(project, '--list', '--json')).json()
-    expect(json.rules.map(({ due, changed }: { due: boolean; changed: string[] }) => [due, changed])).toEqual([
-      [false, []],
-      [true, ['docs/b.md']],
+    expect(json.rules).toMatchObject([
+      { due: false, changed: [] },
+      { due: true, changed: ['docs/b.md'] },
     ])
   })
 
@@ -663,14 +664,13 @@ describe('a hostile or broken project', () => {
     const project = await begun(sources('sleep 0.3'))
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
     await edit(project, 'src/b.ts')
-    for (const session of [SESSION, OTHER_SESSION]) {
+    const both = [SESSION, OTHER_SESSION]
+    for (const session of both) {
       expect(await reasonOf(stops(project, { session_id: session })), session).toContain('src/b.ts')
     }
-    const runs = await Promise.all(
-      [SESSION, OTHER_SESSION].map((session) => project.cli(['done', '--json'], agentShell(session))),
-    )
+    const runs = await Promise.all(both.map((session) => project.cli(['done', '--json'], agentShell(session))))
     expect(runs.map(({ status }) => status)).toEqual([0, 0])
-    for (const session of [SESSION, OTHER_SESSION]) {
+    for (const session of both) {
       expect((await stops(project, { session_id: session })).answer, session).toEqual({})
     }
     expect(Object.keys(JSON.parse(project.read('specs/.postflight/done-receipts.json')).receipts)).toHaveLength(1)
