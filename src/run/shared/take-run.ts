@@ -147,6 +147,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   const { remote, run, commit, state } = wanted
   const tree = await readTree(call, commit)
   const before = shareOf(folder, run)
+  const isOwn = wanted.holder.machine === undefined && before?.commit === commit
   const theirs = runFilesIn(tree)
   const left = namesLeft(folder.path, state.definition, theirs).map((name) => [name, undefined] as const)
   const bases = await knownFiles(call, folder, new Map([...theirs, ...left]), [before?.commit, before?.kept])
@@ -159,17 +160,12 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
     if (over !== undefined && isResumable(over)) {
       throw new PostflightError('workflow-in-way', { task: taskWord(folder), name: over.name, run })
     }
-    return { ...planPlacing(folder, state.definition, theirs, bases, over?.definition), over }
+    return { ...planPlacing(folder, state.definition, theirs, bases, over?.definition, isOwn), over }
   }
   const notTaken = (detail: string, claim: 'refused' | 'unanswered' | 'unplaced', cause?: unknown): PostflightError =>
     new PostflightError('not-taken', { remote, run, detail, claim }, cause)
-  const published = {
-    sent: [],
-    claim: undefined,
-    publishedMs: machine.nowMs,
-    sequence: state.sequence,
-    problem: undefined,
-  }
+  const { nowMs } = machine
+  const published = { sent: [], claim: undefined, publishedMs: nowMs, sequence: state.sequence, problem: undefined }
   if (before !== undefined && isHeldBy(before, wanted)) {
     // An earlier claim of this machine was interrupted, or is still at work.
     const { generation, nonce, sinceMs } = wanted.holder
@@ -178,7 +174,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
     return
   }
   plan()
-  const claim = { generation: wanted.holder.generation + 1, nonce: newNonce(), sinceMs: machine.nowMs }
+  const claim = { generation: wanted.holder.generation + 1, nonce: newNonce(), sinceMs: nowMs }
   const place = { path: pathInSpecs(folder), project: call.project }
   const holder = formatHolder({ ...claim, machine: machine.name, session: undefined, ...place })
   const own = new Map([...tree, ['holder.json', Buffer.from(holder)] as const])
@@ -204,7 +200,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
         else writeShare(folder, before)
       })
     }
-    if (pushed.outcome !== 'failed') throw await heldError(call, wanted, machine.nowMs)
+    if (pushed.outcome !== 'failed') throw await heldError(call, wanted, nowMs)
     throw notTaken(pushed.detail, isRefused ? 'refused' : 'unanswered')
   }
   try {
