@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { kindAt, kindIfSeen, realPath } from '../disk/file-facts.ts'
+import { kindAt, kindIfSeen } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { newNonce, sha256 } from '../disk/ids.ts'
 import { type NotRead, readSmallFile } from '../disk/read.ts'
@@ -11,7 +11,7 @@ import { proveOrClear } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { type Environment, jsonObjectIn } from '../kernel/values.ts'
 import { stateFolder } from '../project/home-folder.ts'
-import { findRepository } from '../project/root.ts'
+import { linkedWorktree } from '../project/root.ts'
 import { DONE_WORD } from '../project/task-folders.ts'
 import { type DoneRule, type DoneStatus, readRules, rulesFile } from './done-rules.ts'
 
@@ -111,43 +111,15 @@ function trustFolder({ environment, findHome }: Person): string {
   return path.join(stateFolder(environment, findHome), 'done')
 }
 
-/** In bytes: each holds one path. */
-const GIT_FILE_LIMIT = 8_192
-
-/** Git's two files must name each other, so that no folder can pass for a worktree of another checkout. */
 export function trustedRoot(root: string): string {
-  const top = findRepository(root)
-  const main = top === undefined ? undefined : mainCheckout(top)
-  return top === undefined || main === undefined ? root : path.join(main, path.relative(top, root))
+  const worktree = linkedWorktree(root)
+  return worktree === undefined ? root : path.join(worktree.main, path.relative(worktree.top, root))
 }
 
 /** The main checkout of a linked worktree, if the rules that both share still have their file there. */
 export function mainWithDoneFile(root: string): string | undefined {
   const main = trustedRoot(root)
   return main !== root && hasDoneFile(main) ? main : undefined
-}
-
-function mainCheckout(top: string): string | undefined {
-  try {
-    const link = path.join(top, '.git')
-    const own = /^gitdir: (.+)$/.exec(lineIn(link) ?? '')?.[1]
-    if (own === undefined) return undefined
-    const gitFolder = realPath(path.resolve(top, own))
-    const back = lineIn(path.join(gitFolder, 'gitdir'))
-    const commonLine = lineIn(path.join(gitFolder, 'commondir'))
-    if (back === undefined || commonLine === undefined) return undefined
-    if (realPath(path.resolve(gitFolder, back)) !== realPath(link)) return undefined
-    const common = realPath(path.resolve(gitFolder, commonLine))
-    const isWorktree = path.dirname(gitFolder) === path.join(common, 'worktrees') && path.basename(common) === '.git'
-    return isWorktree && kindAt(common) === 'folder' ? path.dirname(common) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function lineIn(file: string): string | undefined {
-  const read = readSmallFile(file, GIT_FILE_LIMIT)
-  return read.kind === 'text' && read.whole ? read.text.replace(/\r?\n$/, '') : undefined
 }
 
 /** Never throws. */

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, pathIn } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, pathIn, realPath } from '../disk/file-facts.ts'
+import { readSmallFile } from '../disk/read.ts'
 import type { CommandForm } from '../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type Environment, variable } from '../kernel/values.ts'
@@ -15,6 +16,9 @@ export const PROJECT_VARIABLES: readonly string[] = [
   'COPILOT_PROJECT_DIR',
   'FACTORY_PROJECT_DIR',
 ]
+
+/** In bytes: each of git's own files holds one path. */
+const GIT_FILE_LIMIT = 8_192
 
 interface StartFolder {
   readonly from: string
@@ -92,6 +96,35 @@ function walkUp(start: string, accept: (folder: string) => boolean, problems: Se
 
 function hasGitEntry(folder: string): boolean {
   return kindAt(pathIn(folder, '.git')) !== undefined
+}
+
+/**
+ * The top folder of the linked worktree that holds `folder`, and its main checkout. Git's two files must name each other, so
+ * that no folder can pass for a worktree of another checkout.
+ */
+export function linkedWorktree(folder: string): { readonly top: string; readonly main: string } | undefined {
+  const top = findRepository(folder)
+  if (top === undefined) return undefined
+  try {
+    const link = path.join(top, '.git')
+    const own = /^gitdir: (.+)$/.exec(lineIn(link) ?? '')?.[1]
+    if (own === undefined) return undefined
+    const gitFolder = realPath(path.resolve(top, own))
+    const back = lineIn(path.join(gitFolder, 'gitdir'))
+    const commonLine = lineIn(path.join(gitFolder, 'commondir'))
+    if (back === undefined || commonLine === undefined) return undefined
+    if (realPath(path.resolve(gitFolder, back)) !== realPath(link)) return undefined
+    const common = realPath(path.resolve(gitFolder, commonLine))
+    const isWorktree = path.dirname(gitFolder) === path.join(common, 'worktrees') && path.basename(common) === '.git'
+    return isWorktree && kindAt(common) === 'folder' ? { top, main: path.dirname(common) } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function lineIn(file: string): string | undefined {
+  const read = readSmallFile(file, GIT_FILE_LIMIT)
+  return read.kind === 'text' && read.whole ? read.text.replace(/\r?\n$/, '') : undefined
 }
 
 /** Claude Code adds a plugin's `bin/` to the PATH of the agent's shell, but not of hooks (2.1.330). */

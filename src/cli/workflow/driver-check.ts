@@ -1,19 +1,15 @@
-import path from 'node:path'
-import { readSmallFile } from '../../disk/read.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { claudeCode } from '../../hosts/claude-code.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { quote } from '../../kernel/text.ts'
-import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import { linkedWorktree } from '../../project/root.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { checkSettings } from '../../setup/doctor/claude-findings.ts'
 import { projectFolder } from '../../setup/install/our-hooks.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
-
-/** In bytes. A `.git` file holds one path. */
-const GIT_FILE_LIMIT = 8192
 
 /** A caller in a plain terminal gets no prompt of a session's run, but can tell its agent. */
 export function driverLines(
@@ -64,19 +60,9 @@ export function findMissingHook(context: CommandContext, root: string, session: 
 }
 
 function worktreeLines(root: string): string[] {
-  const main = mainOfWorktree(root)
+  const main = linkedWorktree(root)?.main
   if (main === undefined) return []
   return [
-    `This is a linked worktree of ${quote(main, 400)}: the run is stored and removed with it, and only a session whose folder is in it gets the prompts. Settings that git does not track (settings.local.json) are not there.`,
+    `This is a linked worktree of ${quote(main, 400)}: the run is stored and removed with it, and only a session whose folder is in it gets the prompts. Settings that git does not track are not there, except for Claude Code's settings.local.json.`,
   ]
-}
-
-/** Returns the main folder of the repository if `root` is in a linked git worktree. */
-function mainOfWorktree(root: string): string | undefined {
-  const repository = findCommandRepository(root)
-  if (repository === undefined) return undefined
-  const read = readSmallFile(path.join(repository, '.git'), GIT_FILE_LIMIT)
-  const target = read.kind === 'text' ? /^gitdir: (.*\S)/.exec(read.text)?.[1] : undefined
-  const main = target === undefined ? undefined : /^(.*)[\\/]\.git[\\/]worktrees[\\/][^\\/]+$/.exec(target)?.[1]
-  return main === undefined ? undefined : path.resolve(repository, main)
 }

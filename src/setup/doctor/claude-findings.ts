@@ -15,7 +15,7 @@ import {
   guardDisabledIn,
   hooksDisabledIn,
   type SettingsLocation,
-  settingsLocations,
+  sessionLocations,
   uninstallLine,
 } from '../install/wiring.ts'
 import type { Scope } from '../settings-paths.ts'
@@ -23,7 +23,7 @@ import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, project: string, elsewhere: boolean): DoctorFinding[] {
-  const locations = settingsLocations(context, project)
+  const locations = sessionLocations(context, project)
   const off = switchedOff(context, locations)
   // A hook that is switched off is not reported as one that works.
   const inForce = (wired: Wired): Wired =>
@@ -235,7 +235,7 @@ export function installCommand(project: string): string {
 export function checkReach(context: CommandContext, project: string): DoctorFinding {
   const { packageFolder, platform } = context
   const { onPath, byNpx } = formOf(context, project)
-  const locations = settingsLocations(context, project)
+  const locations = sessionLocations(context, project)
   if (onPath) return good('cli', '`postflight` is on the PATH')
   if (enabledPlugin(locations) !== undefined)
     return good('cli', "the plugin adds `postflight` to the PATH of the agent's shell")

@@ -7,6 +7,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
+import { linkedWorktree } from '../../project/root.ts'
 import {
   claudeSettingsPath,
   HOST_SCOPES,
@@ -64,14 +65,17 @@ function settingsFiles(context: CommandContext, name: string, root: string): Set
   for (let folder = context.cwd; !projects.has(folder); folder = path.dirname(folder)) projects.add(folder)
   projects.add(root)
   const host = hookHost(name)
-  return new Set(
-    [...projects].flatMap((project) => [
+  const main = linkedWorktree(root)?.main
+  return new Set([
+    // Claude Code 2.1.332 reads these in a linked worktree too.
+    ...(name === 'claude' && main !== undefined ? [claudeSettingsPath(context, 'local', main)] : []),
+    ...[...projects].flatMap((project) => [
       ...(host === undefined || host.readsClaudeSettings === true
         ? SCOPES.map((scope) => claudeSettingsPath(context, scope, project))
         : []),
       ...(host === undefined ? [] : HOST_SCOPES.map((scope) => hookHostSettingsPath(context, host, scope, project))),
     ]),
-  )
+  ])
 }
 
 function isHomeKnown({ findHome }: CommandContext): boolean {

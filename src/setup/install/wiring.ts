@@ -7,6 +7,7 @@ import { MARKER_FILE } from '../../kernel/files.ts'
 import { shellWords } from '../../kernel/text.ts'
 import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
+import { linkedWorktree } from '../../project/root.ts'
 import { commandOf, findCommands, removeEntries, type WiredCommand } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
 import { requireRules } from '../permission-rules.ts'
@@ -35,6 +36,13 @@ export interface SettingsLocation {
 export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
   const places = SCOPES.map((scope) => ({ scope, file: claudeSettingsPath(context, scope, project), isClaudes: true }))
   return locationsOf(context, project, places)
+}
+
+/** With the local settings of the main checkout, which Claude Code reads in a linked worktree too (2.1.332). */
+export function sessionLocations(context: CommandContext, project: string): SettingsLocation[] {
+  const main = linkedWorktree(project)?.main
+  const shared = main === undefined ? [] : settingsLocations(context, main).filter(({ scope }) => scope === 'local')
+  return [...settingsLocations(context, project), ...shared]
 }
 
 export function hookHostLocations(context: CommandContext, host: HookHost, project: string): SettingsLocation[] {

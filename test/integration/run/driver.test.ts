@@ -50,14 +50,15 @@ describe('start and resume', () => {
   it('name the main folder in a linked worktree, and only there', async () => {
     const project = withFlow()
     const git = 'git -c user.name=t -c user.email=t@t'
-    const made = await project.shell(
-      `git init -q && git add -A && ${git} commit -qm x && git worktree add -q linked && mkdir -p linked/specs`,
+    await project.shell(
+      `git init -q && git add -A && ${git} commit -qm x && git worktree add -q ../linked && mkdir ../linked/specs`,
     )
-    expect(made.status, made.stderr).toBe(0)
-    const inside = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--root', project.at('linked')]
-    expect((await project.cli(inside, { env: IN_SESSION })).stdout).toContain(
-      `This is a linked worktree of ${project.dir}: `,
-    )
+    // Not committed, but Claude Code reads these settings in the worktree too.
+    await project.cli(['install', '--scope', 'local'])
+    const inside = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--root', project.at('../linked')]
+    const { stdout } = await project.cli(inside, { env: IN_SESSION, cwd: project.at('../linked') })
+    expect(stdout).toContain(`This is a linked worktree of ${project.dir}: `)
+    expect(stdout).toContain('end your turn now: the prompts come automatically')
     expect((await start(project, '8')).stdout).not.toContain('linked worktree')
   })
 })
