@@ -12,13 +12,17 @@ if (!isHook && Number.parseInt(process.versions.node, 10) >= 22) {
 try {
   require(isHook ? '../dist/hook.js' : '../dist/cli/cli.js')
 } catch (error) {
-  reportMissing(String(error.message).split('\n', 1)[0])
+  reportFault(String(error.message).split('\n', 1)[0])
 }
 
-/** Says in one line that files of dist/ are missing or cut. A stop is allowed, as after every fault of the hook. */
-function reportMissing(detail) {
+/** Says in one line that Node is too old, or that files of dist/ are missing or cut. A stop is allowed, as after every fault. */
+function reportFault(detail) {
   const missing = require('node:path').resolve(__dirname, '..', 'dist')
-  const message = `${missing} is missing or incomplete, so postflight cannot start (${detail}). In a clone of postflight-guard run \`npm ci && npm run build\`, in a project that depends on it \`npm ci\``
+  // Node has this function since 20.16 and 22.3.
+  const message =
+    process.getBuiltinModule === undefined
+      ? `Node ${process.versions.node} is too old: postflight needs 20.19 (or 22.12) or later`
+      : `${missing} is missing or incomplete, so postflight cannot start (${detail}). In a clone of postflight-guard run \`npm ci && npm run build\`, in a project that depends on it \`npm ci\``
   process.stderr.write(`postflight: ${message}\n`)
   if (isHook) process.stdout.write('{}\n')
   else if (words.includes('--json')) {
