@@ -33,6 +33,10 @@ export function fromIso(text: string): number | undefined {
   return Number.isNaN(timeMs) ? undefined : timeMs
 }
 
+export function describeAge(ageMs: number): string {
+  return ageMs < 0 ? 'dated in the future' : `${formatAge(ageMs)} old`
+}
+
 export function formatAge(ageMs: number): string {
   if (ageMs < 0) return 'in the future'
   const seconds = Math.floor(ageMs / 1000)

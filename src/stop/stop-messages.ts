@@ -1,5 +1,5 @@
 import { abandonedFix, counted, inLine, oneLine, QUOTE_LIMIT } from '../kernel/text.ts'
-import { formatAge } from '../kernel/time.ts'
+import { describeAge } from '../kernel/time.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
 import { taskLabel } from '../project/task-folder.ts'
 
@@ -37,7 +37,7 @@ export const RECOVERY_TEXT = {
   intro: (root: string): string =>
     `postflight-guard found unfinished postflights in ${root}/specs (according to files there, which may have come with the repository):`,
   item: (task: string, operation: string | undefined, status: string, owner: string, ageMs: number): string =>
-    `- ${task}${operation === undefined ? '' : `, ${operation}`}: ${status}, ${owner}, ${ageMs < 0 ? 'dated in the future' : `${formatAge(ageMs)} old`}`,
+    `- ${task}${operation === undefined ? '' : `, ${operation}`}: ${status}, ${owner}, ${describeAge(ageMs)}`,
   pending: 'pending',
   workflow: {
     running: (command: string): string => `a running workflow, which \`${command}\` continues here`,

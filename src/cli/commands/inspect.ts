@@ -4,7 +4,7 @@ import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
-import { formatAge } from '../../kernel/time.ts'
+import { describeAge } from '../../kernel/time.ts'
 import { namedWork } from '../../marker/marker.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import {
@@ -110,7 +110,7 @@ function describeMarker(view: MarkerView, paint: Painter, location: MarkerLocati
   const state = colours[view.state]?.(view.state) ?? view.state
   const facts = [
     state,
-    view.age_ms === null ? undefined : `${formatAge(view.age_ms)} old`,
+    view.age_ms === null ? undefined : describeAge(view.age_ms),
     view.outcome === 'unchecked' ? 'ended without its checks' : undefined,
     spent === null ? undefined : `${spent} of ${limit} stops blocked`,
     operation === undefined ? skill : `${operation}${skill === undefined ? '' : ` (${skill})`}`,

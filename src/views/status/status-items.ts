@@ -11,7 +11,7 @@ import {
   repairOrClear,
   unparsedMarker,
 } from '../../kernel/text.ts'
-import { formatAge } from '../../kernel/time.ts'
+import { describeAge, formatAge } from '../../kernel/time.ts'
 import { checkCommand, failedLastTime } from '../../marker/check-messages.ts'
 import { namedWork } from '../../marker/marker.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
@@ -91,7 +91,7 @@ export function markerItem(view: MarkerView, location: MarkerLocation, isUnseen:
     kind === 'unchecked' && UNCHECKED,
     kind === 'abandoned' && `gave up after ${limit} blocked stops`,
     view.wait !== null && `waits for ${quote(view.wait.for)}`,
-    view.age_ms !== null && `${formatAge(view.age_ms)} old`,
+    view.age_ms !== null && describeAge(view.age_ms),
     (kind === 'pending' || kind === 'unreadable') &&
       spent !== null &&
       spent > 0 &&
