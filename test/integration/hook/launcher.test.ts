@@ -36,7 +36,7 @@ const pathOf = (program: string): string =>
   spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim()
 
 // The shells are found on the PATH of the test, and then get only ours.
-const SHELL_PATHS = [['sh'], ['bash', '--posix'], ['busybox', 'sh']]
+const SHELL_PATHS = [['sh'], ['bash', '--posix'], ['busybox', 'sh'], ['ksh']]
   .map(([program = '', ...words]) => [pathOf(program), ...words])
   .filter(([program]) => program !== '')
 
