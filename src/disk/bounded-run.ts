@@ -1,5 +1,4 @@
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { processAgeMs, sleep } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
@@ -52,18 +51,19 @@ export async function runBounded(bounded: BoundedCommand): Promise<CommandRun> {
     return { end: { kind: 'not-started', detail: child }, durationMs: 0, output: '' }
   }
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => tail.add(chunk))
-    stream.on('error', () => {})
+    stream?.on('data', (chunk: Buffer) => tail.add(chunk))
+    stream?.on('error', () => {})
   }
   const end = await Promise.race([endOf(child), bounds.reached])
   if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
   bounds.unwatch()
   await drained(child)
-  for (const stream of [child.stdout, child.stderr]) stream.destroy()
+  for (const stream of [child.stdout, child.stderr]) stream?.destroy()
   return { end, durationMs: Math.round(processAgeMs() - startedMs), output: tail.text() }
 }
 
-function start({ command, cwd }: BoundedCommand): ChildProcessByStdio<null, Readable, Readable> | string {
+/** Node makes no streams if no file descriptor is free (EMFILE). */
+function start({ command, cwd }: BoundedCommand): ChildProcess | string {
   try {
     return spawn('sh', ['-c', command], {
       cwd,

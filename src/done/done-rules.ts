@@ -26,7 +26,7 @@ export function repairDoneFile(trust: string): string {
   return `repair the file, then run ${trust}`
 }
 
-export const NO_FILE = 'it names no file now; "src/**" names all files of a folder'
+export const NO_FILE = 'it names no file now; "FOLDER/**" names all files of a folder'
 
 export type DoneStatus = keyof typeof DONE_STANDING
 

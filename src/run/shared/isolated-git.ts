@@ -82,6 +82,12 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
       const detail = isCut ? 'it took too long, or answered too much' : reasonIn(complaint)
       resolve({ status: isCut ? undefined : status, bytes: Buffer.concat(pieces), detail })
     }
+    child.once('error', (error) => {
+      complaint = error.message
+      end(undefined)
+    })
+    // Without a free file descriptor there are no streams either (EMFILE).
+    if (child.pid === undefined) return
     child.stdout.on('data', (piece: Buffer) => {
       length += piece.length
       if (length > ANSWER_BYTES) cut()
@@ -92,10 +98,6 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
     })
     child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
-    child.once('error', (error) => {
-      complaint = error.message
-      end(undefined)
-    })
     // ssh may leave a process that keeps stderr open (ControlPersist): what it has said until then is enough.
     child.once('exit', () => setTimeout(() => child.stderr.destroy(), 100).unref())
     child.once('close', (status) => end(status ?? undefined))

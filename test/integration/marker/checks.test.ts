@@ -12,11 +12,7 @@ const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'main',
 const MARKER = 'specs/259_x/.postflight-pending'
 const ABANDONED = 'specs/259_x/.postflight-abandoned'
 
-function checked(
-  checks: readonly object[],
-  fields: object = {},
-  project = createSourceProject({ wired: true }),
-): Project {
+function checked(checks: readonly object[], fields = {}, project = createSourceProject({ wired: true })): Project {
   project.marker('259_x', { ...OWNED, ...fields, checks })
   return project
 }
@@ -28,6 +24,10 @@ const clear = (project: Project, ...more: string[]) => project.cli(['clear', '25
 const read = (project: Project, name = MARKER) => JSON.parse(project.read(name))
 
 const NOTE = { run: 'echo ran >> ran' }
+
+const NO_DESCRIPTOR = `const child = require('child_process'), fs = require('fs'), { spawn } = child, open = []
+  child.spawn = (...words) => { try { for (;;) open.push(fs.openSync('/dev/null')) } catch {}
+    try { return spawn(...words) } finally { open.forEach(fs.closeSync) } }`
 
 describe.concurrent('clear with checks', () => {
   it('runs them at the root, and removes the marker if all succeed; the journal names them', async () => {
@@ -101,10 +101,14 @@ describe.concurrent('clear with checks', () => {
     expect((await project.cli(['clear', '259'], { env: ENV, input: 'open' })).status).toBe(0)
   })
 
-  it('reports a missing shell', async () => {
+  it('reports a missing shell, and too many open files', async () => {
     const project = asProcesses(NOTE.run)
     const run = await project.cli(['clear', '259'], { env: { ...ENV, PATH: project.at('nothing') } })
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('`sh` could not be started (ENOENT)') })
+    project.write('full.cjs', NO_DESCRIPTOR)
+    const env = { ...ENV, NODE_OPTIONS: `--require ${project.at('full.cjs')}` }
+    const full = await project.cli(['clear', '259'], { env })
+    expect(full).toMatchObject({ status: 1, stderr: expect.stringContaining('`sh` could not be started (EMFILE)') })
     expect(project.has(MARKER)).toBe(true)
   })
 })
