@@ -137,6 +137,8 @@ async function drained(child: ChildProcess): Promise<void> {
   const drain = new AbortController()
   await Promise.race([Promise.all(closed), sleep(DRAIN_MS, drain.signal)])
   drain.abort()
+  // A busy event loop runs a timer before it reads.
+  await new Promise(setImmediate)
 }
 
 class OutputTail {

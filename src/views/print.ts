@@ -172,7 +172,7 @@ export function wrap(line: string, columns: number, keepsWords = false): string[
       const width = widthOf(piece)
       const isFirst = used === start
       if (!isFirst && used + gap.length + width > columns) breakRow()
-      else if (used + gap.length < columns) {
+      else if (used + gap.length + Math.min(width, 2) <= columns) {
         row += gap
         used += gap.length
         // A long first word begins on this row.

@@ -98,8 +98,9 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
     })
     child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
-    // ssh may leave a process that keeps stderr open (ControlPersist): what it has said until then is enough.
-    child.once('exit', () => setTimeout(() => child.stderr.destroy(), 100).unref())
+    // ssh may leave a process that keeps stderr open (ControlPersist): what it has said until then is enough. A busy
+    // event loop runs a timer before it reads, and an immediate after that.
+    child.once('exit', () => setTimeout(setImmediate, 100, () => child.stderr.destroy()).unref())
     child.once('close', (status) => end(status ?? undefined))
   })
 }

@@ -15,6 +15,7 @@ describe('a line that is wrapped', () => {
     ['漢𠮷漢字', 5, ['漢𠮷', ' 漢字']],
     ['e\u0301e\u0301', 2, ['e\u0301e\u0301']],
     ['🚀🚀', 3, ['🚀', ' 🚀']],
+    ['      漢', 7, ['漢']],
   ])('%j in %d columns', (line, columns, expected) => expect(wrap(line, columns)).toEqual(expected))
 
   it.each<[string, number, readonly string[]]>([
