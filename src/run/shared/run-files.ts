@@ -90,7 +90,7 @@ export interface Placing {
 
 /**
  * Replaces only files that this machine has published or kept (`bases`): nothing is lost. Files of an ended run are put
- * aside before (`ended`). `isOwn`: the version is from this checkout.
+ * aside before (`ended`).
  */
 export function planPlacing(
   { path: folder, relative }: TaskFolder,
@@ -98,25 +98,20 @@ export function planPlacing(
   theirs: ReadonlyMap<string, Buffer>,
   bases: readonly ReadonlyMap<string, Buffer>[],
   ended: Definition | undefined,
-  isOwn: boolean,
 ): Placing {
   for (const name of theirs.keys()) {
     if (!isRunFile(definition, name)) throw refused(`"${name}" is not a file of its workflow`)
   }
-  const isThere = (name: string, here: unknown): boolean =>
-    Buffer.isBuffer(here) && theirs.get(name)?.equals(here) === true
   const written = new Map<string, Buffer>()
   // A receipt describes the machine that ran the check; git may have brought it.
-  const removed = filesBelow(folder, CHECKS_FOLDER).filter(
-    (name) => isRunFile(definition, name) && !(isOwn && isThere(name, readRunFile(folder, name))),
-  )
+  const removed = filesBelow(folder, CHECKS_FOLDER).filter((name) => isRunFile(definition, name))
   const differing: string[] = []
   const left = namesLeft(folder, definition, theirs)
   for (const name of new Set([...theirs.keys(), ...bases.flatMap((base) => [...base.keys()]), ...left])) {
     if (name.startsWith(`${CHECKS_FOLDER}/`)) continue
     const wanted = theirs.get(name)
     const here = ended !== undefined && isPutAside(ended, name) ? undefined : readRunFile(folder, name)
-    if (isThere(name, here)) continue
+    if (Buffer.isBuffer(here) && wanted?.equals(here) === true) continue
     // The history of a known run only grows here.
     const isKnown = Buffer.isBuffer(here) && bases.some((base) => base.get(name)?.equals(here) === true)
     const mayGo = here === undefined || isKnown || (name === RUN_HISTORY_FILE && bases.length > 0)

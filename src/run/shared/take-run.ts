@@ -147,7 +147,6 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   const { remote, run, commit, state } = wanted
   const tree = await readTree(call, commit)
   const before = shareOf(folder, run)
-  const isOwn = wanted.holder.machine === undefined && before?.commit === commit
   const theirs = runFilesIn(tree)
   const left = namesLeft(folder.path, state.definition, theirs).map((name) => [name, undefined] as const)
   const bases = await knownFiles(call, folder, new Map([...theirs, ...left]), [before?.commit, before?.kept])
@@ -160,7 +159,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
     if (over !== undefined && isResumable(over)) {
       throw new PostflightError('workflow-in-way', { task: taskWord(folder), name: over.name, run })
     }
-    return { ...planPlacing(folder, state.definition, theirs, bases, over?.definition, isOwn), over }
+    return { ...planPlacing(folder, state.definition, theirs, bases, over?.definition), over }
   }
   const notTaken = (detail: string, claim: 'refused' | 'unanswered' | 'unplaced', cause?: unknown): PostflightError =>
     new PostflightError('not-taken', { remote, run, detail, claim }, cause)
