@@ -322,6 +322,9 @@ describe.concurrent('the hook’s surroundings', () => {
     expect(run.status).toBe(0)
     expect(run.answer).toEqual({ systemMessage: expect.stringContaining('no process could be started') })
     expect(project.snapshot()).toEqual(before)
+    // With so few, busybox starts no script.
+    const full = ['/bin/sh', '-c', '! command -v dash >/dev/null || ulimit -n 11; exec "$0"', launcher] as const
+    expect((await project.hook(subagentStop(), { program: full, uid })).status, 'too many open files').not.toBe(2)
   })
 
   it("Node's own variables do not reach the hook", async () => {
