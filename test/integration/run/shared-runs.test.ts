@@ -279,7 +279,6 @@ describe('what comes from a remote', () => {
     await one.workflow('check', '7')
     await one.workflow('release', '7')
     const receipt = `${WALK}/checks/plan/1-1.json`
-    // A checkout can be copied to another machine with all its files, also with those that git ignores.
     for (const name of [receipt, `${WALK}/workflow/shared.json`]) two.write(name, one.read(name))
     await two.workflow('resume', '7', '--shared', '--trust')
     expect(two.has(receipt)).toBe(false)
