@@ -18,7 +18,7 @@ import {
   sessionLocations,
   uninstallLine,
 } from '../install/wiring.ts'
-import type { Scope } from '../settings-paths.ts'
+import { claudeSettingsPath, type Scope } from '../settings-paths.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
@@ -110,11 +110,14 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
   const { scope, file, commands } = location
   if (commands.length === 0) return []
   const copy = findWiredCopy(commands, project)
-  const finding = checkEntries(context, location, project, CLAUDE_CODE)
+  // The file of a linked worktree's main checkout is repaired there.
+  const isHere = scope !== 'local' || file === claudeSettingsPath(context, scope, project)
+  const at = isHere ? context : { ...context, rootOption: path.dirname(path.dirname(file)) }
+  const finding = checkEntries(at, location, project, CLAUDE_CODE)
   return [
     {
       where: file,
-      removal: `${uninstallLine(context)} --scope ${scope}`,
+      removal: `${uninstallLine(at)} --scope ${scope}`,
       stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : [])),
       findings: [finding],
       // An entry that a team shares comes before one for this machine.
