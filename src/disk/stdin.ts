@@ -14,7 +14,8 @@ const MAX_LONG_PARSES = 16
 
 export type StdinRead =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'nothing' }
+  /** With a detail if it stayed open. */
+  | { readonly kind: 'nothing'; readonly detail?: string }
   | { readonly kind: 'failed'; readonly detail: string }
 
 /** Stops after a JSON object too: some hosts keep the pipe open. Never rejects. */
@@ -42,7 +43,7 @@ class Collected {
   }
 
   timedOut(patienceMs: number): StdinRead {
-    return this.#length === 0 ? { kind: 'nothing' } : { kind: 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
+    return { kind: this.#length === 0 ? 'nothing' : 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
   }
 
   #text(): string {

@@ -72,10 +72,9 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
 
 async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
   const read = await hook.readInput()
-  if (read.kind === 'nothing') return EMPTY_PAYLOAD
   if (read.kind === 'text') return parsePayload(read.text, Date.now())
-  complain(hook, stdinComplaint(read.detail))
-  return undefined
+  if (read.detail !== undefined) complain(hook, stdinComplaint(read.detail, read.kind === 'failed'))
+  return read.kind === 'nothing' ? EMPTY_PAYLOAD : undefined
 }
 
 const HANDLERS: Readonly<Record<string, (occasion: Occasion) => Answered>> = {

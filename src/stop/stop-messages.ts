@@ -133,6 +133,7 @@ export function allowedComplaint(why: string): string {
   return `postflight-guard: the stop was allowed: ${why}`
 }
 
-export function stdinComplaint(why: string): string {
-  return allowedComplaint(`stdin could not be read (${why})`)
+export function stdinComplaint(why: string, isAllowed = true): string {
+  const problem = `stdin could not be read (${why})`
+  return isAllowed ? allowedComplaint(problem) : `postflight-guard: ${problem}, so the agent is unknown`
 }

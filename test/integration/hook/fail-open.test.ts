@@ -90,9 +90,9 @@ describe.concurrent('an empty stdin is the stop of an unknown sub-agent, as for 
     expect(notHeld).toMatchObject({ status: 0, stdout: '{}\n', stderr: '' })
   })
 
-  it('open and silent: answered within 5 s', async () => {
+  it('open and silent: answered within 5 s, and reported on stderr', async () => {
     const run = await withMarker(UNOWNED).hook(undefined, { input: 'open' })
-    expect(run.answer.decision).toBe('block')
+    expect(run).toMatchObject({ answer: { decision: 'block' }, stderr: expect.stringMatching(/^[^\n]+ms\)[^\n]+\n$/) })
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
   })
 

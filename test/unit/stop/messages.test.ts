@@ -74,6 +74,6 @@ describeSentences(
     unlistedComplaint: [['specs/7_x', 'EACCES']],
     runsNotListed: [['EACCES']],
     allowedComplaint: [['it failed']],
-    stdinComplaint: [['no end after 2000 ms']],
+    stdinComplaint: [['no end after 2000 ms'], ['no end after 2500 ms', false]],
   },
 )
