@@ -5,7 +5,7 @@ import { makeLastingFolder } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import { readSmallFile } from '../disk/read.ts'
-import { createFile, createWhole, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
+import { createFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
 import type { Payload } from '../hosts/host.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { isJsonObject, jsonObjectIn } from '../kernel/values.ts'
@@ -88,15 +88,9 @@ export function isFuture(timeMs: number): boolean {
   return timeMs > Date.now() + CLOCK_TOLERANCE_MS
 }
 
-/** A resumed session keeps its baseline. */
 export function writeBaseline(folder: TaskFolder, paths: Readonly<Record<string, string>>): void {
   makeSessionFolder(folder)
-  try {
-    createWhole(path.join(folder.path, BASELINE_FILE), baselineText(folder, { paths }))
-    sync(folder.path)
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
-  }
+  replaceFile(path.join(folder.path, BASELINE_FILE), baselineText(folder, { paths }))
 }
 
 export function bypassDone(folder: TaskFolder): void {
