@@ -31,18 +31,27 @@ export interface MarkerRecord {
   /** Set while its abandoned marker must exist. */
   readonly kept: KeptAs | undefined
   readonly lastMs: number
+  /** Its order: times are no order, because clocks are set. */
+  readonly lastLine: number
 }
 
 type Draft = Writable<MarkerRecord> & { readonly sessions: Set<string>; readonly checks: Set<string> }
 
 export function markerRecords(lines: readonly JournalLine[]): MarkerRecord[] {
-  const drafts = new Map<string, Draft>()
-  const kept = new Set<Draft>()
-  for (const line of lines) read(drafts, kept, line)
-  return [...drafts.values()]
+  const reading: Reading = { drafts: new Map(), kept: new Set(), lines: 0 }
+  for (const line of lines) read(reading, line)
+  return [...reading.drafts.values()]
 }
 
-function read(drafts: Map<string, Draft>, kept: Set<Draft>, line: JournalLine): void {
+/** `lines`: how many named a marker. */
+interface Reading {
+  readonly drafts: Map<string, Draft>
+  readonly kept: Set<Draft>
+  lines: number
+}
+
+function read(reading: Reading, line: JournalLine): void {
+  const { drafts, kept } = reading
   const { event, marker_id: id, task, time } = line
   const timeMs = typeof time === 'string' ? fromIso(time) : undefined
   if (!isText(task) || timeMs === undefined) return
@@ -51,6 +60,8 @@ function read(drafts: Map<string, Draft>, kept: Set<Draft>, line: JournalLine): 
   const draft = drafts.get(id) ?? newDraft(id, task)
   drafts.set(id, draft)
   draft.lastMs = Math.max(draft.lastMs, timeMs)
+  reading.lines += 1
+  draft.lastLine = reading.lines
   const replaced = typeof line.replaces === 'string' ? drafts.get(line.replaces) : undefined
   if (replaced !== undefined && replaced !== draft) replaced.end = 'replaced'
   const keeps = typeof line.keeps === 'string' ? drafts.get(line.keeps) : undefined
@@ -109,6 +120,7 @@ function newDraft(id: string, task: string): Draft {
     end: undefined,
     kept: undefined,
     lastMs: Number.NEGATIVE_INFINITY,
+    lastLine: 0,
   }
 }
 

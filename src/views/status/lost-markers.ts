@@ -58,7 +58,7 @@ export function lostMarkers(
   const withMarker = new Set(found.map(({ relative_path }) => folderOf(relative_path)))
   const proofs = records.some(({ task }) => isSessionFolderName(task)) ? proofsOfDone(context, root) : []
   const unprovenOf = (record: MarkerRecord): string[] => {
-    const later = records.filter(({ task, lastMs }) => task === record.task && lastMs >= record.lastMs)
+    const later = records.filter(({ task, lastLine }) => task === record.task && lastLine >= record.lastLine)
     const proven = isSessionFolderName(record.task) ? proofs.filter(({ atMs }) => atMs >= record.lastMs) : []
     return unprovenChecks([record], later).filter((run) => !proven.some(({ checks }) => checks.includes(run)))
   }
