@@ -251,8 +251,10 @@ export function checkReach(context: CommandContext, project: string): DoctorFind
 }
 
 export function npxNote(context: CommandContext, project = projectFolder(context)): string | undefined {
-  if (!formOf(context, project).byNpx) return undefined
-  return 'Type `npx postflight` instead of `postflight`, which is not on the PATH here.'
+  const { onPath, byNpx } = formOf(context, project)
+  const tool = byNpx ? 'npx' : 'yarn'
+  if (onPath || (!byNpx && context.environment.BERRY_BIN_FOLDER === undefined)) return undefined
+  return `Type \`${tool} postflight\` instead of \`postflight\`, which is not on the PATH here.`
 }
 
 /** npx and Yarn put the command on the PATH of the process that they start, and of no other. */
