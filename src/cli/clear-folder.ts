@@ -160,18 +160,16 @@ export async function clearOne(
   const marker = result.marker ?? proven
   const left = leftSteps(marker)
   const withoutMarker = abandoned === undefined ? 'no marker was pending' : 'the abandoned marker was cleared'
-  const details = [
-    ...(marker === undefined ? [withoutMarker] : []),
-    ...(done.length === 0 ? [] : [checksPassed(done)]),
-    ...(left.length === 0 ? [] : [`steps ${notTicked(left)}`]),
-  ]
+  const passed = done.length === 0 ? [] : [checksPassed(done)]
+  const unticked = left.length === 0 ? [] : [notTicked(left)]
+  const details = [...(marker ? [] : [withoutMarker]), ...passed, ...unticked.map((text) => `steps ${text}`)]
   recordCleared(context, folder, { ...result, marker }, done, details.join('; ') || undefined)
   const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
   const owner = marker?.hostSession
   const notes = [
-    ...(done.length === 0 ? [] : [checksPassed(done)]),
+    ...passed,
     ...(result.isUnchecked ? [UNCHECKED_NOTE] : []),
-    ...(left.length === 0 ? [] : [notTicked(left)]),
+    ...unticked,
     ...(owner === undefined || owner === session ? [] : [`it belonged to session ${oneLine(owner, 80)}`]),
     ...(keptTexts.length === 0 ? [] : [`its text does not parse and is kept as ${keptTexts.join(', ')}`]),
   ]

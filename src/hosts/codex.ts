@@ -38,7 +38,7 @@ export const codexSettings = {
 
 /**
  * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own; `/hooks` also
- * switches one off there. Whether the trusted hook is the present one is known to Codex alone.
+ * switches one off there. Only Codex knows whether the trusted hook is the current one.
  */
 function trusts(text: string, settings: string, { event, group, hook }: HookLocation): boolean {
   // The feature is off. Its name was `codex_hooks` (both count in 0.171.0).

@@ -84,9 +84,10 @@ export function findCommandRepository(start: string): string | undefined {
 export function requireRoot(context: CommandContext, doneFile?: string): string {
   const root = findCommandRoot(context)
   if (root !== undefined) return root
-  const start = startOf(context).path
+  const { path: start, explicit } = startOf(context)
   if (doneFile === undefined) throw new PostflightError('root-none', { start })
-  throw new PostflightError('done-none', { path: path.join(start, doneFile) })
+  const project = explicit ? start : (findCommandRepository(start) ?? start)
+  throw new PostflightError('done-none', { path: path.join(project, doneFile) })
 }
 
 export function requireTaskFolder(

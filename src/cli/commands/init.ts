@@ -1,7 +1,9 @@
+import path from 'node:path'
 import { readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
+import { DONE_PATH } from '../../kernel/files.ts'
 import { counted, quote, shellWord } from '../../kernel/text.ts'
 import {
   type CommandContext,
@@ -85,7 +87,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const uninstall = `${npx}${command('uninstall')}`
   const lines = parts.map((part) => partLine(part.name, stateOf(part), displayPath(context, part.file)))
   const hasDone = parts.some(({ name }) => name === 'done') || readDoneFile(target.project).kind !== 'absent'
-  if (!hasDone && !options.skip.includes('done')) lines.push(NO_DONE)
+  if (!hasDone && !options.skip.includes('done')) lines.push(noDone(context, target.project))
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
   lines.push(...backups.map((backup) => `Backup: ${displayPath(context, backup)}`))
   const isWritten = accepted.length > 0 && !options.dryRun
@@ -102,8 +104,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     lines.push(`Read specs/done.yaml, then let it take effect: ${npx}${command('trust')}`)
   }
   lines.push(...warnings)
-  const hook = parts.find(({ name }) => name === 'hook')
-  const hookState = hook === undefined ? undefined : stateOf(hook)
+  const [hookState] = parts.filter(({ name }) => name === 'hook').map(stateOf)
   if (hookState === 'declined') {
     lines.push(`Without the hook, no stop is blocked. To add it: ${command('install')} --scope ${scope}`)
   }
@@ -131,8 +132,10 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   }
 }
 
-const NO_DONE =
-  '· a definition of done: not written, because the project shows no test command; for example, write `done: [{ when: "src/**", check: make test }]` to specs/done.yaml'
+function noDone(context: CommandContext, project: string): string {
+  const file = displayPath(context, path.join(project, DONE_PATH))
+  return `· a definition of done: not written, because the project shows no test command; for example, write \`done: [{ when: "src/**", check: make test }]\` to ${file}`
+}
 
 /** A new folder, which can be removed afterwards. */
 function tryIt(context: CommandContext, project: string): string {

@@ -48,7 +48,7 @@ export const declaration = {
           `fetch a shared run from a git remote, and continue it here (default: origin)`,
         ),
       )
-      .option('--take', 'with --shared: take it from its present holder, whose next command ends it there', false),
+      .option('--take', 'with --shared: take it from its current holder, whose next command ends it there', false),
 } satisfies Declaration
 
 export const document = () =>

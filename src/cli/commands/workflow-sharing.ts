@@ -24,7 +24,7 @@ export const share: Run<typeof shareDeclaration, RunDocument> = async (context, 
 
 export const publishDeclaration = {
   free: true,
-  description: 'publish the present state of a shared run (for the end of a CI job)',
+  description: 'publish the current state of a shared run (for the end of a CI job)',
   examples: ['workflow publish 259'],
   declare: (command: BareCommand) => command.argument(...TASK),
 } satisfies Declaration

@@ -20,7 +20,7 @@ export type ClaimResult =
   /** Nothing was counted: judge the marker again. */
   | { readonly kind: 'changed' }
 
-/** `reread` returns the present marker if it still blocks the agent. */
+/** `reread` returns the current marker if it still blocks the agent. */
 export function claimContinuation(
   folder: string,
   marker: MarkerIdentity,

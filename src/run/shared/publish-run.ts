@@ -184,16 +184,15 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
       // A backup of the remote, or a person, brought an older version of ours back.
       const isSetBack = isOlder && there?.machine !== undefined && there.nonce === share.nonce
       if (there !== undefined && !isSetBack) throw await lose(attempt, pushed.there, commit)
-      const remove = ['git', ...(root ? ['-C', root] : []), 'push', remote, `:${sharedRef(run)}`]
-        .map(shellWord)
-        .join(' ')
+      const git = root ? ['git', '-C', root] : ['git']
+      const remove = [...git, 'push', remote, `:${sharedRef(run)}`].map(shellWord).join(' ')
       const what = isSetBack ? 'was set back there to an older version' : 'no longer leads to a run there'
       throw notPublished(`its ref ${what}: \`${remove}\` removes it, then publish again`)
     }
     // An earlier commit of ours arrived late. After a release anyone may have the run; until then it can be released anew.
-    if (there?.machine === undefined && !releases) throw await lose(attempt, pushed.there, commit, pushed.there)
-    if (there?.machine === undefined && (await isPublished(call, commit, pushed.there))) {
-      if (await endReleased(attempt, state.sequence)) return
+    if (there?.machine === undefined) {
+      if (!releases) throw await lose(attempt, pushed.there, commit, pushed.there)
+      if ((await isPublished(call, commit, pushed.there)) && (await endReleased(attempt, state.sequence))) return
     }
     await changeShare(folder, (now) => ({ ...now, commit: pushed.there }))
   }

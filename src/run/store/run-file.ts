@@ -122,7 +122,7 @@ export function removeRunFile(folder: TaskFolder, id: string): void {
   removeNamed(folder.root, id, undefined)
 }
 
-/** Gives the copy of a running run a new id. */
+/** Gives the copy of an active run a new id. */
 export function idToResume(folder: TaskFolder, id: string): string {
   const isOther = (file: RunFile): boolean =>
     file.id === id && file.folder !== undefined && file.folder.path !== folder.path

@@ -8,7 +8,7 @@ import type { CommandContext } from '../../project/command-context.ts'
 import { findCommandForm } from '../../project/root.ts'
 import { isInstalled, type WiredCommand } from '../claude-hooks.ts'
 import { packageTool } from '../install/done-proposal.ts'
-import { hookCommand, ourHooks, projectFolder } from '../install/our-hooks.ts'
+import { hookCommand, ourHooks } from '../install/our-hooks.ts'
 import {
   enabledPlugin,
   forbidsHooks,
@@ -250,8 +250,8 @@ export function checkReach(context: CommandContext, project: string): DoctorFind
   return bad('cli', unreachable, `npm install --global ${shellWord(packageFolder)}`)
 }
 
-export function npxNote(context: CommandContext, project = projectFolder(context)): string | undefined {
-  const { onPath, byNpx } = formOf(context, project)
+export function npxNote(context: CommandContext): string | undefined {
+  const { onPath, byNpx } = formOf(context, context.cwd)
   const tool = byNpx ? 'npx' : 'yarn'
   if (onPath || (!byNpx && context.environment.BERRY_BIN_FOLDER === undefined)) return undefined
   return `Type \`${tool} postflight\` instead of \`postflight\`, which is not on the PATH here.`

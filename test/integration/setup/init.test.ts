@@ -23,8 +23,8 @@ const SETTINGS = '.claude/settings.json'
 const LOCAL = '.claude/settings.local.json'
 const SKILL = '.claude/skills/postflight/SKILL.md'
 
-function withPackage(files: Readonly<Record<string, string>> = {}): DependentProject {
-  const wired = createDependentProject()
+function withPackage(files: Readonly<Record<string, string>> = {}, specs = true): DependentProject {
+  const wired = createDependentProject({ specs })
   for (const [name, text] of Object.entries(files)) wired.project.write(name, text)
   return wired
 }
@@ -319,9 +319,10 @@ describe.concurrent('init', () => {
       ['a package.json that cannot be parsed', { 'package.json': '{' }],
       ['a variable of that name', { Makefile: 'test := 1\n' }],
     ])('is no question without such a sign: %s', async (_what, files) => {
-      const { cli } = withPackage(files)
-      expect((await cli('init --yes')).stdout).toContain('shows no test command')
-      expect((await cli('trust')).stderr).toContain(`${DONE} does not exist`)
+      const { project } = withPackage({ ...files, 'app/main.c': '' }, false)
+      const below = { cwd: project.at('app') }
+      expect((await project.cli(['init', '--yes'], below)).stdout).toContain(`make test }]\` to ${project.at(DONE)}`)
+      expect((await project.cli(['trust'], below)).stderr).toContain(`${project.at(DONE)} does not exist`)
     })
 
     it('is shown before it is asked for, and not written if the answer is no', async () => {
