@@ -81,7 +81,6 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
         ...(dropped.length === 0 ? [] : [`checks dropped: ${checkList(dropped)}`]),
       ].join('; ') || undefined,
   })
-  const newOwner = { host_session: session, agent: agent ?? null }
   return {
     exitCode: 0,
     data: {
@@ -89,7 +88,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
       path: target,
       task: folder.task,
       revived: revived !== undefined,
-      owner: newOwner,
+      owner: { host_session: session, agent: agent ?? null },
       dropped_checks: dropped,
     },
     lines: [
