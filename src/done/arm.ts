@@ -120,7 +120,7 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
     recorded = act(judged)
   } catch (error) {
     // `done` or `rm` has just removed the marker.
-    if (error instanceof PostflightError && /^marker-(?:none|vanished)$/.test(error.code)) {
+    if (error instanceof PostflightError && ['marker-none', 'marker-vanished'].includes(error.code)) {
       return armAtStop(root, stop, person, search)
     }
     throw error

@@ -80,14 +80,18 @@ export function findCommandRepository(start: string): string | undefined {
   return repository
 }
 
+/** The root, or the folder that would become it. */
+export function projectFolder(context: CommandContext): string {
+  const start = startOf(context)
+  return findCommandRoot(context) ?? (start.explicit ? undefined : findCommandRepository(start.path)) ?? start.path
+}
+
 /** `doneFile`: the path in the root of the definition of done, if the command is about it. */
 export function requireRoot(context: CommandContext, doneFile?: string): string {
   const root = findCommandRoot(context)
   if (root !== undefined) return root
-  const { path: start, explicit } = startOf(context)
-  if (doneFile === undefined) throw new PostflightError('root-none', { start })
-  const project = explicit ? start : (findCommandRepository(start) ?? start)
-  throw new PostflightError('done-none', { path: path.join(project, doneFile) })
+  if (doneFile === undefined) throw new PostflightError('root-none', { start: startOf(context).path })
+  throw new PostflightError('done-none', { path: path.join(projectFolder(context), doneFile) })
 }
 
 export function requireTaskFolder(

@@ -1,5 +1,5 @@
 import { inLine } from '../../kernel/text.ts'
-import { findCommandRoot } from '../../project/command-context.ts'
+import { findCommandRoot, projectFolder } from '../../project/command-context.ts'
 import { checkReach, checkSettings, npxNote } from '../../setup/doctor/claude-findings.ts'
 import {
   checkHook,
@@ -17,7 +17,6 @@ import {
   checkRuns,
   checkStrays,
 } from '../../setup/doctor/project-findings.ts'
-import { projectFolder } from '../../setup/install/our-hooks.ts'
 import * as field from '../../views/documents.ts'
 import type { BareCommand, Declaration, Run } from '../command.ts'
 

@@ -10,13 +10,14 @@ import {
   displayPath,
   findCommandRepository,
   findCommandRoot,
+  projectFolder,
 } from '../../project/command-context.ts'
 import { newProjectFolder } from '../../project/new-task-folder.ts'
 import { taskFolderName, taskNumberOf } from '../../project/task-folder.ts'
 import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
 import { switchedOff } from '../../setup/doctor/claude-findings.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
-import { cacheWarning, dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
+import { cacheWarning, dependencyOutside, hookCommand } from '../../setup/install/our-hooks.ts'
 import { locationOf, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
 import { removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
 import { initQuestion, notPortable, RESTART } from '../../setup/settings-messages.ts'

@@ -4,9 +4,8 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, shellWord } from '../../kernel/text.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
-import { type CommandContext, displayPath } from '../../project/command-context.ts'
+import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
-import { projectFolder } from '../../setup/install/our-hooks.ts'
 import {
   carryOut,
   HOSTS,

@@ -18,7 +18,7 @@ import {
   sessionLocations,
   uninstallLine,
 } from '../install/wiring.ts'
-import { claudeSettingsPath, type Scope } from '../settings-paths.ts'
+import type { Scope } from '../settings-paths.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
@@ -111,8 +111,7 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
   if (commands.length === 0) return []
   const copy = findWiredCopy(commands, project)
   // The file of a linked worktree's main checkout is repaired there.
-  const isHere = scope !== 'local' || file === claudeSettingsPath(context, scope, project)
-  const at = isHere ? context : { ...context, rootOption: path.dirname(path.dirname(file)) }
+  const at = location.project === project ? context : { ...context, rootOption: location.project }
   const finding = checkEntries(at, location, project, CLAUDE_CODE)
   return [
     {

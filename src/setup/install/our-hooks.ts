@@ -5,7 +5,7 @@ import { realPath } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
 import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
-import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from '../../project/command-context.ts'
+import type { CommandContext } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
 import { type IsOurs as IsOurPlugin, isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
@@ -135,11 +135,6 @@ function realFile(file: string | undefined): string | undefined {
 }
 
 /** `install` writes these entries and `doctor` expects them. */
-
-export function projectFolder(context: CommandContext): string {
-  const start = startOf(context)
-  return findCommandRoot(context) ?? (start.explicit ? undefined : findCommandRepository(start.path)) ?? start.path
-}
 
 /** Never npx, which would resolve the package at every stop. */
 export function hookCommand(

@@ -10,7 +10,7 @@ import { FILE_DETAILS, SIZE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
-import { type CommandContext, displayPath } from '../../project/command-context.ts'
+import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
 import { missingRules, type Rules, removeRules, requireRules } from '../permission-rules.ts'
@@ -36,7 +36,7 @@ import {
   type Scope,
 } from '../settings-paths.ts'
 import { listBackups, removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
-import { hookCommand, openCodePlugin, ourHooks, ourPlugins, projectFolder } from './our-hooks.ts'
+import { hookCommand, openCodePlugin, ourHooks, ourPlugins } from './our-hooks.ts'
 import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations, uninstallLine } from './wiring.ts'
 
 export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)

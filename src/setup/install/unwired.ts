@@ -65,10 +65,10 @@ function settingsFiles(context: CommandContext, name: string, root: string): Set
   for (let folder = context.cwd; !projects.has(folder); folder = path.dirname(folder)) projects.add(folder)
   projects.add(root)
   const host = hookHost(name)
-  const main = linkedWorktree(root)?.main
+  // Claude Code 2.1.332 reads its local settings in a linked worktree too.
+  const main = name === 'claude' ? linkedWorktree(root)?.main : undefined
   return new Set([
-    // Claude Code 2.1.332 reads these in a linked worktree too.
-    ...(name === 'claude' && main !== undefined ? [claudeSettingsPath(context, 'local', main)] : []),
+    ...(main !== undefined ? [claudeSettingsPath(context, 'local', main)] : []),
     ...[...projects].flatMap((project) => [
       ...(host === undefined || host.readsClaudeSettings === true
         ? SCOPES.map((scope) => claudeSettingsPath(context, scope, project))

@@ -25,6 +25,8 @@ import { expanded, ourHooks } from './our-hooks.ts'
 
 export interface SettingsLocation {
   readonly scope: Scope
+  /** Whose settings these are: the main checkout's, or of the folder that was asked for. */
+  readonly project: string
   readonly file: string
   readonly isClaudes: boolean
   /** Empty if the file is missing or has a fault. */
@@ -68,10 +70,10 @@ function locationOf(context: CommandContext, project: string, { scope, file, isC
     const text = readSettingsFile(file) ?? ''
     if (isClaudes) requireRules(text, file)
     const commands = findCommands(text, file, ourHooks(context, project))
-    return { scope, file, isClaudes, text, commands, fault: undefined }
+    return { scope, project, file, isClaudes, text, commands, fault: undefined }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return { scope, file, isClaudes, text: '', commands: [], fault: error }
+    return { scope, project, file, isClaudes, text: '', commands: [], fault: error }
   }
 }
 
