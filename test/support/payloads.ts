@@ -77,3 +77,18 @@ export function agentReturned(message: string, more: Fields = {}): Fields {
 export function sessionStart(source: string, more: Fields = {}): Fields {
   return { ...COMMON, hook_event_name: 'SessionStart', source, ...more }
 }
+
+/** What the hook gets on stdin, and the word at the end of its command. */
+export interface HookEvent {
+  readonly hook: Fields
+  readonly words?: readonly string[]
+}
+
+/** One of each event but shell calls. */
+export const HOOK_EVENTS: readonly HookEvent[] = [
+  { hook: stop() },
+  { hook: subagentStop() },
+  { hook: structuredAnswer() },
+  { hook: sessionStart('startup'), words: ['SessionStart'] },
+  { hook: agentReturned('Done.'), words: ['Agent'] },
+]

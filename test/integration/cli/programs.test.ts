@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENTS } from '../../support/command-documents.ts'
 import { commandIn } from '../../support/documents.ts'
-import {
-  agentReturned,
-  type Fields,
-  SESSION,
-  sessionStart,
-  shellRan,
-  stop,
-  structuredAnswer,
-  subagentStop,
-} from '../../support/payloads.ts'
+import { HOOK_EVENTS, type HookEvent, SESSION, shellRan, stop, subagentStop } from '../../support/payloads.ts'
 import type { ProcessResult } from '../../support/process.ts'
 import { claudeHookEnv, createProject, createSourceProject, type Project } from '../../support/project.ts'
 
@@ -20,7 +11,7 @@ import { claudeHookEnv, createProject, createSourceProject, type Project } from 
  */
 
 /** A command line, in which `ID` stands for the marker's id; or what the hook is given on stdin. */
-type Line = string | { readonly hook: Fields | string; readonly words?: readonly string[] }
+type Line = string | HookEvent | { readonly hook: string; readonly words?: undefined }
 
 const FLOW = JSON.stringify({
   name: 'flow',
@@ -34,11 +25,7 @@ const LINES: readonly Line[] = [
   ...['--version', '--help', 'workflow --help', 'nonsense', 'create 259 ../x --json', 'inspect 9 --json'],
   'create 259 x --operation research --step one --step two',
   { hook: shellRan('postflight create 259 x --operation research', 'created specs/259_x ID', { agent_id: 'agent-a' }) },
-  { hook: stop() },
-  { hook: subagentStop() },
-  { hook: structuredAnswer() },
-  { hook: sessionStart('startup'), words: ['SessionStart'] },
-  { hook: agentReturned('Done.'), words: ['Agent'] },
+  ...HOOK_EVENTS,
   { hook: 'not JSON' },
   { hook: '' },
   { hook: { hook_event_name: 'PreCompact' } },

@@ -54,12 +54,14 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
   })
 
-  it.each([[], ['--agent', 'main']])("of the host's session, also inside another host's shell: %s", async (...more) => {
+  it.each([
+    [ENV, [], IN_AGENT_A, 'agent-a'],
+    [{ ...ENV, CODEX_SESSION_ID: OTHER_SESSION }, ['--agent', 'main'], {}, 'main'],
+  ])("of the host's session, also inside another host's shell: %j %j", async (env, words, agent, owner) => {
     const project = createSourceProject()
-    const env = { ...ENV, CODEX_SESSION_ID: OTHER_SESSION }
-    const { stdout } = await project.cli([...CREATE.split(' ').slice(1), ...more], { env })
-    await project.hook(shellRan(CREATE, stdout, { session_id: OTHER_SESSION, duration_ms: 5000 }))
-    expect(ownerOf(project)).toEqual([OTHER_SESSION, 'main'])
+    const { stdout } = await project.cli([...CREATE.split(' ').slice(1), ...words], { env })
+    await project.hook(shellRan(CREATE, stdout, { ...agent, session_id: OTHER_SESSION, duration_ms: 5000 }))
+    expect(ownerOf(project)).toEqual([OTHER_SESSION, owner])
   })
 })
 

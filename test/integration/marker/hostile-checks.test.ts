@@ -3,17 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENTS } from '../../support/command-documents.ts'
 import { commandIn } from '../../support/documents.ts'
-import {
-  agentReturned,
-  type Fields,
-  OTHER_SESSION,
-  SESSION,
-  sessionStart,
-  shellRan,
-  stop,
-  structuredAnswer,
-  subagentStop,
-} from '../../support/payloads.ts'
+import { HOOK_EVENTS, type HookEvent, OTHER_SESSION, SESSION, shellRan } from '../../support/payloads.ts'
 import { createSourceProject, hoursAgo } from '../../support/project.ts'
 
 /** A repository full of commands, none of which may ever run. Each one would make a canary. */
@@ -78,15 +68,11 @@ const COMMANDS: readonly string[] = [
 ]
 
 /** Every event of the hook, and shell calls that print the ids of the markers as `create` and `adopt` do. */
-const EVENTS: readonly { readonly payload: Fields; readonly words?: readonly string[] }[] = [
-  { payload: stop() },
-  { payload: subagentStop() },
-  { payload: structuredAnswer() },
-  { payload: sessionStart('startup'), words: ['SessionStart'] },
-  { payload: agentReturned('Done.'), words: ['Agent'] },
+const EVENTS: readonly HookEvent[] = [
+  ...HOOK_EVENTS,
   ...IDS.flatMap((id) =>
     ['created', 'renewed', 'adopted'].map((verb) => ({
-      payload: { ...shellRan('make create', `${verb} specs/x/.postflight-pending  ${id}`), duration_ms: 5_000 },
+      hook: { ...shellRan('make create', `${verb} specs/x/.postflight-pending  ${id}`), duration_ms: 5_000 },
     })),
   ),
 ]
@@ -113,7 +99,7 @@ describe('a repository full of commands', () => {
 
   it('runs none of them after any event of the hook, and its markers are not claimed with their checks', async () => {
     const { project, ran } = await hostileProject()
-    for (const { payload, words = [] } of EVENTS) await project.hook(payload, { words, env: ENV })
+    for (const { hook, words = [] } of EVENTS) await project.hook(hook, { words, env: ENV })
     for (const task of ['001', '002', '003', '004']) {
       await project.cli(['step', task, 'one'], { env: ENV })
       await project.cli(['clear', task], { env: ENV })

@@ -56,12 +56,11 @@ describe.concurrent.each([
     const { project, cli } = unbuilt()
     const asOld = '--import "data:text/javascript,delete process.getBuiltinModule"'
     const old = await project.shell(`"${process.execPath}" ${asOld} "${cli}" status`)
+    const run = await runProcess(process.execPath, [cli, 'status'], { cwd: project.dir, env: project.env })
     const json = await runProcess(process.execPath, [cli, 'status', '--json'], { cwd: project.dir, env: project.env })
-    expect(old).toMatchObject({ status: 70, stdout: '' })
+    for (const one of [run, old]) expect(one).toMatchObject({ status: 70, stdout: '' })
+    expect(run.stderr).toMatch(/^postflight: .*dist is missing or incomplete.*`npm ci && npm run build`.*`npm ci`.*\n$/)
     expect(old.stderr).toMatch(/^postflight: Node [\d.]+ is too old: postflight needs 20\.19 \(or 22\.12\) or later\n$/)
-    expect(json.stderr).toMatch(
-      /^postflight: .*dist is missing or incomplete.*`npm ci && npm run build`.*`npm ci`.*\n$/,
-    )
     expect(JSON.parse(json.stdout)).toEqual({ error: { code: 'internal', message: expect.stringContaining('dist') } })
   })
 

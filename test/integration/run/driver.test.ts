@@ -49,8 +49,9 @@ describe('start and resume', () => {
 
   it('name the main folder in a linked worktree, and only there', async () => {
     const project = withFlow()
-    const git = 'git -c user.name=t -c user.email=t@t'
-    await project.shell(`git init -q && git add -A && ${git} commit -qm x && git worktree add -q ../linked`)
+    const commit = 'git -c user.name=t -c user.email=t@t commit -qm x'
+    const made = await project.shell(`git init -q && git add -A && ${commit} && git worktree add -q ../linked`)
+    expect(made.status, made.stderr).toBe(0)
     // Not committed, but Claude Code reads these settings in the worktree too.
     await project.cli(['install', '--scope', 'local'])
     const inside = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--root', project.at('../linked')]

@@ -59,7 +59,11 @@ const FORGERIES: readonly (readonly [string, Forgery, string?])[] = [
   ['no state', (tree) => tree.delete('state.json')],
   ['a state of another version', state({ version: 99 }), 'its state.json is not valid'],
   ['a state that is too large', (tree) => tree.set('state.json', file(' '.repeat(20_000_001))), 'larger than 20 MB'],
-  ['a nested state', (tree) => tree.set('state.json', file('['.repeat(5_000))), '(nested more than 1000 levels deep)'],
+  [
+    'a nested state',
+    (tree) => tree.set('state.json', file('['.repeat(5e3))),
+    'not valid (nested more than 1000 levels deep)',
+  ],
   ['a state of another run', state({ id: 'wf_another' }), 'that of another run'],
   ['an artifact outside of the task folder', definition({ artifact: '../../.claude/settings.json' })],
   ['an artifact that is a marker', definition({ artifact: '.postflight-pending' })],

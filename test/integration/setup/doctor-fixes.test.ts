@@ -364,7 +364,8 @@ describe.concurrent('doctor finds', () => {
     const { cli } = withPackage()
     const notes = async (words: string, answers?: string[]): Promise<number> =>
       String(Object.values(await cli(words, { answers }))).split('Type `npx postflight`').length - 1
-    for (const words of ['doctor', 'history 7', 'adopt 7 --root ..', 'step 7 1']) expect(await notes(words, [])).toBe(1)
+    const noted = ['doctor', 'history 7', 'adopt 7', 'workflow status 7', 'adopt 7 --root ..']
+    for (const words of noted) expect(await notes(words, [])).toBe(1)
     for (const words of ['inspect', 'adopt 7 --json', 'completion bash']) expect(await notes(words, [])).toBe(0)
     expect([await notes('doctor'), await notes('adopt 7')]).toEqual([1, 0])
   })

@@ -319,10 +319,13 @@ describe.concurrent('init', () => {
       ['a package.json that cannot be parsed', { 'package.json': '{' }],
       ['a variable of that name', { Makefile: 'test := 1\n' }],
     ])('is no question without such a sign: %s', async (_what, files) => {
-      const { project } = withPackage({ ...files, 'app/main.c': '' }, false)
+      const { project, cli } = withPackage({ ...files, 'app/main.c': '' }, false)
       const below = { cwd: project.at('app') }
-      expect((await project.cli(['init', '--yes'], below)).stdout).toContain(`make test }]\` to ${project.at(DONE)}`)
+      const { stdout } = await project.cli(['init', '--yes'], below)
+      expect(stdout).toContain('shows no test command')
+      expect(stdout).toContain(`make test }]\` to ${project.at(DONE)}`)
       expect((await project.cli(['trust'], below)).stderr).toContain(`${project.at(DONE)} does not exist`)
+      expect((await cli('trust')).stderr).toContain(`${DONE} does not exist`)
     })
 
     it('is shown before it is asked for, and not written if the answer is no', async () => {
