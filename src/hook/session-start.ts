@@ -9,16 +9,16 @@ import { type Answered, answerToStart, NOTHING_DONE, type UnfinishedRun } from '
 import { updateWait } from '../stop/commit.ts'
 import { observeUnfinished } from '../stop/observe-stop.ts'
 import { waitVerdict } from '../stop/rules.ts'
-import { runsNotListed, unlistedComplaint, waitNotNoted } from '../stop/stop-messages.ts'
+import { runsNotListed, unlistedComplaint, unsettledNotice, waitNotNoted } from '../stop/stop-messages.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
 /** Ends waits, but not after a compaction (docs/design.md, "Recovery"). */
 export function handleSessionStart(occasion: Occasion): Answered {
   const { payload, environment, roots, nowMs, deadline } = occasion
   if (anyHost('startsSubagent', payload, environment)) return NOTHING_DONE
-  const { unfinished, problems } = observeUnfinished(occasion)
+  const { unfinished, problems, unread } = observeUnfinished(occasion)
   const recorded: Recorded[] = []
-  const complaints: string[] = []
+  const complaints = unread > 0 ? [unsettledNotice(unread)] : []
   const isStart = payload.isCompacted !== true
   for (const { folder, marker, state } of isStart ? unfinished : []) {
     const isWaiting = state === 'pending' && waitVerdict(marker, occasion, 'session-start') !== undefined

@@ -18,11 +18,14 @@ import { judgeOwnership } from './rules.ts'
 
 /** Reads until this process is `deadline` ms old. A folder under two roots counts once. */
 export function findMarkers(roots: readonly string[], fileName: string = MARKER_FILE, deadline?: number) {
+  return readMarkers(roots.map(listTaskFolders), fileName, deadline)
+}
+
+function readMarkers(roots: readonly ReturnType<typeof listTaskFolders>[], fileName: string, deadline?: number) {
   const problems: SearchProblem[] = []
   let unread = 0
   const isFirst = roots.length > 1 ? firstOfItsPlace() : () => true
-  const markers = roots.flatMap((root) => {
-    const listed = listTaskFolders(root)
+  const markers = roots.flatMap((listed) => {
     const holding = foldersHolding(listed.folders, fileName, listed.problems)
     problems.push(...listed.problems.filter((problem) => isNew(problem, problems)))
     return holding.filter(isFirst).flatMap((folder) => {
@@ -97,8 +100,12 @@ function spentAt(stored: StoredMarker, moment: Moment): number | { readonly unkn
 
 export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'roots' | 'nowMs' | 'deadline'>) {
   const problems: SearchProblem[] = []
+  let unread = 0
+  const readingEnds = deadline === undefined ? undefined : partWay(deadline, OBSERVING_SHARE)
+  const listed = roots.map(listTaskFolders)
   const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName): Unfinished[] => {
-    const found = findMarkers(roots, fileName, deadline)
+    const found = readMarkers(listed, fileName, readingEnds)
+    unread += found.unread
     const unreadable = found.markers.filter((read) => read.kind === 'unreadable')
     problems.push(
       ...found.problems.filter((problem) => isNew(problem, problems)),
@@ -112,7 +119,7 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
         return { state, folder, isDone: isSessionFolder(folder), marker, ageMs }
       })
   })
-  return { unfinished, problems }
+  return { unfinished, problems, unread }
 }
 
 /** In ms since the epoch. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { observeUnfinished } from '../../../src/stop/observe-stop.ts'
 import { startFlow } from '../../support/flow.ts'
 import { OTHER_SESSION, SESSION, sessionStart, subagentStop } from '../../support/payloads.ts'
 import { LAUNCHER } from '../../support/process.ts'
@@ -41,6 +42,12 @@ describe.concurrent('a session that starts', () => {
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
     const run = await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }), LAUNCHED)
     expect(contextOf(run)).toContain('259_x, research: abandoned (gave up after 3 blocked stops), of another session')
+  })
+
+  it('knows how many markers it had no time to read', () => {
+    const roots = [withMarker(OWNED).dir]
+    expect(observeUnfinished({ roots, nowMs: Date.now(), deadline: 0 })).toMatchObject({ unfinished: [], unread: 1 })
+    expect(observeUnfinished({ roots, nowMs: Date.now(), deadline: undefined })).toMatchObject({ unread: 0 })
   })
 
   // What the text says of each marker, and how long it may be, is in unit/stop/recovery.test.ts.

@@ -55,7 +55,6 @@ describe.concurrent('clear with checks', () => {
     expect(kept.failed.output).toMatch(/^….*\n[\s\S]*2000\ntest 7 failed\n$/)
     expect(kept.failed.output.length).toBeLessThanOrEqual(4_097)
     expect(project.has(MARKER)).toBe(true)
-    // The later check did not run.
     expect(project.has('ran')).toBe(false)
     expect(project.journal().at(-1)).toMatchObject({ event: 'check', detail: expect.stringContaining('exit code 3') })
   })

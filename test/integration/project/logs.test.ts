@@ -106,7 +106,6 @@ describe.concurrent('logs --follow', () => {
   it('misses no entry at a rotation, and ends with 0 when interrupted', async ({ expect, onTestFinished }) => {
     const project = createSourceProject()
     project.write(JOURNAL, entry(1))
-    // It runs until the test ends.
     const child = startCli(project, ['logs', '--follow', '-n', '1', '--json'], onTestFinished)
     await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"count":1')
     // A rotation as the writer does it: it must print the rest of the old file, then the new one.
@@ -176,7 +175,6 @@ describe.concurrent('the journal', () => {
     const project = createProject()
     for (let index = 0; index < 6; index++) project.marker(`00${index}_x`, { ...OWNED, id: undefined })
     await Promise.all(Array.from({ length: 8 }, () => project.hook(subagentStop())))
-    // journal() parses every line.
     const entries = project.journal()
     expect(entries.filter((entry) => entry.event === 'block')).toHaveLength(18)
     expect(entries.every((entry) => typeof entry.time === 'string')).toBe(true)

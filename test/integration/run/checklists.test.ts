@@ -85,7 +85,6 @@ describe('a checklist', () => {
     const project = await start(TASKS)
     const done = await doAll(project)
     expect(done).toEqual(['one', 'two, nested', 'three, deeper', 'four, quoted', 'one'])
-    // All but the code.
     expect(project.read(LIST)).toBe(TASKS.replaceAll('[ ]', '[x]').replace('[x] code', '[ ] code'))
   })
 

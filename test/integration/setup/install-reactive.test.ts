@@ -20,7 +20,6 @@ function hooksIn(project: Project): Record<string, { matcher: string; hooks: Jso
 }
 
 describe('install --reactive', () => {
-  // What a hook says: unit/setup/reactive-hooks.test.ts.
   it('writes a rule that gives context as a hook after the call, and one that blocks as a hook before it', async () => {
     const project = projectWith([CONTEXT, BLOCK])
     const done = await project.cli(INSTALL)

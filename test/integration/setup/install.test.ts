@@ -251,7 +251,6 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
   })
 })
 
-// What a command of ours is: unit/setup/claude-hooks.test.ts.
 describe.concurrent('a script of the user’s own with the name of our launcher', () => {
   /** The commands that start it. `SCRIPT` is its path. */
   const FORMS = [

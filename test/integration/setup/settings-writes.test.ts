@@ -85,7 +85,6 @@ describe.concurrent('on a full disk', () => {
     expect(run).toMatchObject({ status: 0, stderr: '' })
     const after = filesIn(project.at('after'))
     const backup = 'settings.json.postflight-backup'
-    // After uninstall the text is as before, so the backup is not needed.
     expect(after).toEqual({ 'settings.json': expect.any(String), ...(command === 'install' && { [backup]: before }) })
     const settings = JSON.parse(after['settings.json'] as string)
     expect(settings.note).toBe(JSON.parse(before).note)

@@ -46,7 +46,6 @@ const HOSTILE = '"><img src=x onerror=alert(1)><script>document.title="harm"</sc
 function hostileProject(): Project {
   const project = createSourceProject({ name: 'x <b>bold<' })
   const nowMs = Date.now() - HOUR
-  // A folder's name can hold anything but a slash.
   const task = `260_${HOSTILE.replaceAll('/', '∕')}`
   writeMarker(project, task, nowMs, {
     ...{ operation: HOSTILE, skill: HOSTILE, reason: HOSTILE, wait: { for: HOSTILE, count: 1 } },
@@ -213,7 +212,6 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(statSync(file).size).toBeLessThan(1_500_000)
       expect(page.drawnMs).toBeLessThan(2_000)
       expect(await page.evaluate("document.querySelectorAll('details.task').length")).toBe(100)
-      // A link opens its task, beside the first one.
       await page.evaluate(`document.querySelector('a[href="#t9"]').click()`)
       expect(await page.evaluate("document.querySelectorAll('details.task[open]').length")).toBe(2)
     })

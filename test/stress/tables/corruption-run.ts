@@ -8,7 +8,7 @@ import type { ProcessResult } from '../../support/process.ts'
 import { jsonOf, linesOf } from '../support/files.ts'
 import { COMMANDS, type Command, type Corruption, STOPS, SUBJECTS, type Subject } from './corruption.ts'
 import type { PackageCopy, Sandbox } from './sandbox.ts'
-import { CANARY, IS_ROOT, liesBelow, limitMs, makePipe, makeSandbox, walk, withSandbox } from './sandbox.ts'
+import { CANARY, IS_ROOT, liesBelow, makePipe, makeSandbox, tookTooLong, walk, withSandbox } from './sandbox.ts'
 
 const ID = 'pf_aaaabbbbcccc'
 const TASK = 'specs/007_x'
@@ -268,7 +268,7 @@ function checkStderr(run: ProcessResult, subject: Subject, say: (problem: string
 function commonFaults(who: string, run: ProcessResult): string[] {
   const found: string[] = []
   if (run.signal !== null) found.push(`${who}: ended by ${run.signal}`)
-  if (run.durationMs > limitMs(5000)) found.push(`${who}: ${TOOK} ${Math.round(run.durationMs)} ms`)
+  if (tookTooLong(run.durationMs, 5000)) found.push(`${who}: ${TOOK} ${Math.round(run.durationMs)} ms`)
   if (run.stdout.includes(CANARY) || run.stderr.includes(CANARY)) found.push(`${who}: read the canary`)
   return found
 }
@@ -309,8 +309,8 @@ export async function observeFreshLock(sandbox: Sandbox, pack: PackageCopy) {
   fs.writeFileSync(lock, '1 1\n')
   const command = await sandbox.run(process.execPath, [pack.cli, 'clear', '7'])
   return {
-    ...{ hook: letterOf(hook.stdout, []), hookInTime: hook.durationMs < limitMs(5000) },
-    ...{ command: command.status, commandInTime: command.durationMs < limitMs(8000) },
+    ...{ hook: letterOf(hook.stdout, []), hookInTime: !tookTooLong(hook.durationMs, 5000) },
+    ...{ command: command.status, commandInTime: !tookTooLong(command.durationMs, 8000) },
   }
 }
 
@@ -324,5 +324,5 @@ export async function observeManyLocks(sandbox: Sandbox, pack: PackageCopy) {
   for (const at of ids.keys()) sandbox.write(`specs/00${at}_x/.postflight-lock`, '')
   const input = JSON.stringify(shellRan('make ids', ids.join('\n'), { cwd: sandbox.project, agent_id: 'agent-a' }))
   const { stdout, stderr, durationMs } = await sandbox.run(pack.launcher, [], { input })
-  return { stdout, ranOutOfTime: stderr.includes('there was no time left'), inTime: durationMs < limitMs(5000) }
+  return { stdout, ranOutOfTime: stderr.includes('there was no time left'), inTime: !tookTooLong(durationMs, 5000) }
 }

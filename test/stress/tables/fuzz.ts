@@ -18,7 +18,7 @@ import { anyJson, anyUnits, hostileText, longText, markerFields, payloadFields }
 import { HOOK_BUNDLE, LAUNCHER, type ProcessOptions, type ProcessResult, runProcess } from '../../support/process.ts'
 import { SOURCES } from '../../support/programs.ts'
 import { textAt } from '../support/files.ts'
-import { limitMs } from './sandbox.ts'
+import { tookTooLong } from './sandbox.ts'
 
 /** The seed of a run, which FUZZ_SEED repeats. */
 export function seedOf(name: string): number {
@@ -296,7 +296,7 @@ async function runCase(folder: string, { payload, event, claude, launcher }: Pro
   const input = event === undefined ? payload : payload.replace(/^\{/, `{"hook_event_name":"${event}",`)
   const run = await runHook(launcher, { cwd: folder, env, input })
   if (run.status !== 0 || run.signal !== null) problems.push(`ended with ${run.status ?? run.signal}: ${run.stderr}`)
-  if (run.durationMs > limitMs(5000)) problems.push(`took ${Math.round(run.durationMs)} ms`)
+  if (tookTooLong(run.durationMs, 5000)) problems.push(`took ${Math.round(run.durationMs)} ms`)
   problems.push(...[lineProblem(run.stdout, claude)].filter((problem) => problem !== undefined))
   if (CONTROLS.test(run.stderr)) problems.push(`stderr: ${JSON.stringify(run.stderr)}`)
   const after = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }))

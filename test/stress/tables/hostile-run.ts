@@ -6,7 +6,7 @@ import { subagentStop } from '../../support/payloads.ts'
 import type { ProcessResult } from '../../support/process.ts'
 import { lineProblem } from './fuzz.ts'
 import { contents, hostEnvironment, hostPayloads, printedCommand, printedFallback, printProblems } from './hostile.ts'
-import { limitMs, makeSandbox, type PackageCopy, type Sandbox } from './sandbox.ts'
+import { makeSandbox, type PackageCopy, type Sandbox, tookTooLong } from './sandbox.ts'
 
 type RunHook = (words: readonly string[], options: { readonly input: string }) => Promise<ProcessResult>
 
@@ -30,7 +30,7 @@ export async function askHook(
     const run = await runHook(words, { input: JSON.stringify(payload) })
     const problems = [lineProblem(run.stdout), ...printProblems(run)].filter((problem) => problem !== undefined)
     if (run.status !== 0) problems.push(`exit code ${run.status}`)
-    if (run.durationMs > limitMs(5000)) problems.push(`took ${run.durationMs} ms`)
+    if (tookTooLong(run.durationMs, 5000)) problems.push(`took ${run.durationMs} ms`)
     if (run.stderr.split('\n').length > 25) problems.push('floods stderr')
     if (problems.length > 0) throw new Error(`${name}: ${problems.join('; ')}`)
     answers[name] = run.stdout.trim()

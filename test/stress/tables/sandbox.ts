@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { NOBODY, type ProcessResult, runProcess } from '../../support/process.ts'
 import { SOURCES } from '../../support/programs.ts'
@@ -15,13 +15,15 @@ const USER = IS_ROOT ? NOBODY : undefined
 /** The text of every file outside of a project: a program that prints it has read outside of the project. */
 export const CANARY = 'canary-that-nobody-may-read'
 
-/**
- * The limit (ms) for something that must be done within `ms` on an idle machine. On a busy machine the limit is higher; a
- * hang exceeds it too.
- */
-export function limitMs(ms: number): number {
-  const [load = 0] = loadavg()
-  return load > 2 * availableParallelism() ? ms * 4 : ms
+/** How long an empty Node process takes (ms) on the machine that the limits were written for, with a test beside it. */
+const START_MS = 60
+
+/** Whether something took longer than `limitMs` on this machine, which may be busy or slow. A hang takes longer anywhere. */
+export function tookTooLong(durationMs: number, limitMs: number): boolean {
+  if (durationMs <= limitMs) return false
+  const startedMs = performance.now()
+  spawnSync(process.execPath, ['-e', '0'])
+  return durationMs > limitMs * Math.min(4, Math.max(1, (performance.now() - startedMs) / START_MS))
 }
 
 export type PackageCopy = ReturnType<typeof makePackageCopy>
