@@ -62,7 +62,7 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
   try {
     if (environment.POSTFLIGHT_DISABLE !== '1') {
       payload = await readPayload(hook)
-      if (payload !== undefined) answered = answerPayload(payload, hook)
+      if (payload !== undefined) answered = await answerPayload(payload, hook)
     }
   } catch (error) {
     complain(hook, allowedComplaint(describe(error)))
@@ -77,7 +77,7 @@ async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
   return read.kind === 'nothing' ? EMPTY_PAYLOAD : undefined
 }
 
-const HANDLERS: Readonly<Record<string, (occasion: Occasion) => Answered>> = {
+const HANDLERS: Readonly<Record<string, (occasion: Occasion) => Answered | Promise<Answered>>> = {
   SubagentStop: handleStop,
   Stop: handleStop,
   PostToolUse: (occasion) => {
@@ -87,7 +87,7 @@ const HANDLERS: Readonly<Record<string, (occasion: Occasion) => Answered>> = {
   SessionStart: handleSessionStart,
 }
 
-function answerPayload(payload: Payload, hook: HookProcess): Answered {
+async function answerPayload(payload: Payload, hook: HookProcess): Promise<Answered> {
   const handle = Object.hasOwn(HANDLERS, payload.event) ? HANDLERS[payload.event] : undefined
   if (handle === undefined) return NOTHING_DONE
   const { environment, words, cli, deadline } = hook
@@ -100,7 +100,8 @@ function answerPayload(payload: Payload, hook: HookProcess): Answered {
     startMs: () => eventMs ?? hook.findStart(),
     sessionBornMs: () => hook.findSessionBirth(payload, environment),
   }
-  const answered = handle(occasionOf({ payload, environment, roots, reader, nowMs: Date.now(), deadline }, find))
+  const known = { payload, environment, roots, reader, nowMs: Date.now(), deadline }
+  const answered = await handle(occasionOf({ ...known, patiently: (action) => action() }, find))
   for (const { path: folder, detail } of problems) complain(hook, unreadableNotice(folder, detail))
   const complaints = [...answered.notices, ...answered.complaints]
   for (const complaint of complaints.slice(0, MAX_COMPLAINTS)) complain(hook, complaint)

@@ -13,7 +13,7 @@ import { runsNotListed, unlistedComplaint, unsettledNotice, waitNotNoted } from 
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
 /** Ends waits, but not after a compaction (docs/design.md, "Recovery"). */
-export function handleSessionStart(occasion: Occasion): Answered {
+export async function handleSessionStart(occasion: Occasion): Promise<Answered> {
   const { payload, environment, roots, nowMs, deadline } = occasion
   if (anyHost('startsSubagent', payload, environment)) return NOTHING_DONE
   const { unfinished, problems, unread } = observeUnfinished(occasion)
@@ -38,7 +38,7 @@ export function handleSessionStart(occasion: Occasion): Answered {
     complaints.push(runsNotListed(errorText(error)))
   }
   const withDone = roots.filter(hasDoneFile)
-  const notified = withDone.length > 0 ? loadDone().startAll(withDone, occasion) : []
+  const notified = withDone.length > 0 ? await loadDone().startAll(withDone, occasion) : []
   return {
     ...NOTHING_DONE,
     answer: answerToStart(occasion, unfinished, unfinishedRuns, notified),

@@ -19,13 +19,13 @@ import type { StopOutcome } from '../stop/plan.ts'
 import { heldReport, reportNotHandedOver, reportNotKept, unreadableNotice } from '../stop/stop-messages.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
-export function handleStop(occasion: Occasion): Answered {
+export async function handleStop(occasion: Occasion): Promise<Answered> {
   if (exemptionOf(occasion.payload, occasion.environment) !== undefined) return NOTHING_DONE
-  const stop = answerStop(occasion, (isBlocked) => driveRuns(occasion, isBlocked), doneAt(occasion))
+  const stop = await answerStop(occasion, async (isBlocked) => driveRuns(occasion, isBlocked), await doneAt(occasion))
   return { ...stop, complaints: keepReports(occasion, stop.outcomes) }
 }
 
-function doneAt(occasion: Occasion): DonePart | undefined {
+async function doneAt(occasion: Occasion): Promise<DonePart | undefined> {
   const { payload, roots } = occasion
   const withDone = payload.event === 'Stop' ? roots.filter(hasDoneFile) : []
   if (withDone.length === 0) return undefined

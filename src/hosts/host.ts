@@ -114,6 +114,8 @@ export interface Occasion extends Moment {
   readonly reader: CommandReader
   /** Age of this process (ms) at which judging ends. */
   readonly deadline: number | undefined
+  /** Waits for the locks that the action takes: a process of its own sleeps, a server goes on with its other work. */
+  readonly patiently: <T>(action: () => T) => T | Promise<T>
 }
 
 interface Finders {

@@ -3,7 +3,7 @@ import type { Recorded } from '../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
-import { type CommittedStop, commitStop, commitStopAsync } from './commit.ts'
+import { type CommittedStop, commitStop } from './commit.ts'
 import { byPath, observeStop } from './observe-stop.ts'
 import {
   type JudgedMarker,
@@ -25,7 +25,7 @@ export interface StopOfRuns {
 }
 
 /** `isBlocked`: no prompt may be sent. */
-type DriveRuns<Result> = (isBlocked: boolean) => Result
+type DriveRuns = (isBlocked: boolean) => Promise<StopOfRuns>
 
 export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
 
@@ -38,9 +38,9 @@ export interface CountedPart {
 }
 
 /** None of its functions throws. */
-export interface DonePart<Tried = boolean> extends CountedPart {
+export interface DonePart extends CountedPart {
   /** Arms the definition of done if the session's run ended at this stop. Returns whether it tried. */
-  readonly armAfterRuns: () => Tried
+  readonly armAfterRuns: () => Promise<boolean>
 }
 
 export interface AnsweredStop extends Answered {
@@ -56,30 +56,14 @@ const NOTHING_ARMED: CountedPart = {
   notices: [],
 }
 
-/** Throws only if `driveRuns` does. */
-export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>, done?: DonePart): AnsweredStop {
+/** Rejects only if `driveRuns` does. */
+export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done?: DonePart): Promise<AnsweredStop> {
   const { count, judges } = done ?? NOTHING_ARMED
   const planned = observeAndPlan(occasion, judges)
-  let committed = count(commitStop(planned.plan, occasion))
-  const runs = driveRuns(blocks(committed))
-  if (done?.armAfterRuns()) {
-    committed = together(committed, count(commitStop(planOfArmed(occasion, judges), occasion)))
-  }
-  return answerOf(occasion, planned, committed, runs, done)
-}
-
-/** Does not block the event loop while another process holds a lock. */
-export async function answerStopAsync(
-  occasion: Occasion,
-  driveRuns: DriveRuns<Promise<StopOfRuns>>,
-  done?: DonePart<Promise<boolean>>,
-): Promise<AnsweredStop> {
-  const { count, judges } = done ?? NOTHING_ARMED
-  const planned = observeAndPlan(occasion, judges)
-  let committed = count(await commitStopAsync(planned.plan, occasion))
+  let committed = count(await commitStop(planned.plan, occasion))
   const runs = await driveRuns(blocks(committed))
   if (await done?.armAfterRuns()) {
-    committed = together(committed, count(await commitStopAsync(planOfArmed(occasion, judges), occasion)))
+    committed = together(committed, count(await commitStop(planOfArmed(occasion, judges), occasion)))
   }
   return answerOf(occasion, planned, committed, runs, done)
 }
@@ -113,7 +97,7 @@ export async function endStop(
   const judged = plan.filter((one) => one.kind === 'judged')
   const unblocked = judged.filter(({ rule }) => rule === 'block')
   const rest = judged.filter(({ rule }) => rule !== 'block')
-  const committed = await commitStopAsync(rest, occasion)
+  const committed = await commitStop(rest, occasion)
   return { stop: answerOf(occasion, { plan: rest, unchecked, problems: [] }, committed, NO_RUNS), unblocked }
 }
 

@@ -1,6 +1,6 @@
 import { isPast } from '../disk/age.ts'
 import { errorText, isAbsent } from '../disk/file-facts.ts'
-import { HOOK_PATIENCE_MS, LockBusy, retryWhileLocked } from '../disk/lock.ts'
+import { HOOK_PATIENCE_MS, LockBusy } from '../disk/lock.ts'
 import type { Moment, Occasion } from '../hosts/host.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { claimContinuation } from '../marker/count/claim.ts'
@@ -33,25 +33,15 @@ export interface CommittedStop {
   readonly recorded: readonly Recorded[]
 }
 
-/** Never throws. */
-export function commitStop(plan: readonly PlannedMarker[], occasion: Occasion): CommittedStop {
+/** Never rejects. */
+export async function commitStop(plan: readonly PlannedMarker[], occasion: Occasion): Promise<CommittedStop> {
   const outcomes: StopOutcome[] = []
   const recorded: Recorded[] = []
   for (const planned of plan) {
     if (isPast(occasion.deadline)) break
-    outcomes.push(commitMarker(planned, occasion, recorded))
+    outcomes.push(await occasion.patiently(() => commitMarker(planned, occasion, recorded)))
   }
   return { outcomes, unchecked: plan.length - outcomes.length, recorded }
-}
-
-/** Does not block the event loop on locks. */
-export async function commitStopAsync(plan: readonly PlannedMarker[], moment: Moment): Promise<CommittedStop> {
-  const outcomes: StopOutcome[] = []
-  const recorded: Recorded[] = []
-  for (const planned of plan) {
-    outcomes.push(await retryWhileLocked(() => commitMarker(planned, moment, recorded)))
-  }
-  return { outcomes, unchecked: 0, recorded }
 }
 
 /** A marker that fails must not stop the others: throws only `LockBusy`, before counting. */

@@ -1,10 +1,9 @@
 import { errorText } from '../disk/file-facts.ts'
-import { retryWhileLocked } from '../disk/lock.ts'
-import { type Armed, armAtStop, isJudged, isStarted, startDone } from '../done/arm.ts'
+import { armAtStop, isJudged, isStarted, startDone } from '../done/arm.ts'
 import { doneNotJudged } from '../done/done-rules.ts'
 import { askedAt, countAsking, promptOf } from '../done/done-state.ts'
-import { preparedSearch } from '../done/search.ts'
-import { readTrusted } from '../done/trust-store.ts'
+import { type FileSearch, preparedSearch } from '../done/search.ts'
+import { type Person, readTrusted } from '../done/trust-store.ts'
 import type { Occasion } from '../hosts/host.ts'
 import { homeFolder } from '../project/home-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
@@ -14,69 +13,46 @@ import type { CommittedStop } from './commit.ts'
 import type { StopOutcome } from './plan.ts'
 
 /** Arms nothing while a run of the session is active (`hasRun`). */
-export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun: () => boolean): DonePart {
-  const part = emptyPart(roots, occasion)
-  const arm = (): boolean => {
-    part.hasRun = part.isAsked && hasRun()
-    if (!part.isAsked || part.hasRun) return false
-    for (const root of roots) {
-      try {
-        add(part, armAtStop(root, occasion, part.person))
-      } catch (error) {
-        part.notices.push(doneNotJudged(root, errorText(error), true))
-      }
-    }
-    return true
-  }
-  arm()
-  return { ...part, armAfterRuns: () => part.hasRun && arm() }
-}
-
-/** `doneAtStop` that does not block the event loop. */
-export async function doneAtStopAsync(
+export async function doneAtStop(
   roots: readonly string[],
   occasion: Occasion,
   hasRun: () => boolean,
-): Promise<DonePart<Promise<boolean>>> {
-  const part = emptyPart(roots, occasion)
+): Promise<DonePart> {
+  const person = personAt(occasion)
+  const isAsked = isJudged(occasion.payload)
+  const recorded: Recorded[] = []
+  const notices: string[] = []
+  let isHeldByRun = false
   const arm = async (): Promise<boolean> => {
-    part.hasRun = part.isAsked && (await retryWhileLocked(hasRun))
-    if (!part.isAsked || part.hasRun) return false
+    isHeldByRun = isAsked && (await occasion.patiently(hasRun))
+    if (!isAsked || isHeldByRun) return false
     for (const root of roots) {
       try {
-        const copy = readTrusted(root, part.person)
-        if (copy === undefined) continue
-        const search = await preparedSearch(root, copy.rules)
-        add(part, await retryWhileLocked(() => armAtStop(root, occasion, part.person, search)))
+        const search = await searchOf(root, occasion, person)
+        const armed = await occasion.patiently(() => armAtStop(root, occasion, person, search))
+        recorded.push(...armed.recorded)
+        notices.push(...armed.notices)
       } catch (error) {
-        part.notices.push(doneNotJudged(root, errorText(error), true))
+        notices.push(doneNotJudged(root, errorText(error), true))
       }
     }
     return true
   }
   await arm()
-  return { ...part, armAfterRuns: async () => part.hasRun && arm() }
-}
-
-function emptyPart(roots: readonly string[], occasion: Occasion) {
-  const person = personAt(occasion)
-  const part = {
-    person,
-    isAsked: isJudged(occasion.payload),
-    hasRun: false,
+  return {
     // Without a trusted copy no check can run, so a pending marker blocks nothing either.
-    judges: (root: string): boolean =>
-      part.isAsked && !part.hasRun && roots.includes(root) && readTrusted(root, person) !== undefined,
-    recorded: [] as Recorded[],
-    notices: [] as string[],
-    count: (committed: CommittedStop): CommittedStop => countForPrompt(committed, occasion),
+    judges: (root) => isAsked && !isHeldByRun && roots.includes(root) && readTrusted(root, person) !== undefined,
+    count: (committed) => countForPrompt(committed, occasion),
+    recorded,
+    notices,
+    armAfterRuns: async () => isHeldByRun && arm(),
   }
-  return part
 }
 
-function add(part: ReturnType<typeof emptyPart>, { recorded, notices }: Armed): void {
-  part.recorded.push(...recorded)
-  part.notices.push(...notices)
+/** A server, which has no deadline, searches without blocking the event loop. */
+async function searchOf(root: string, { deadline }: Occasion, person: Person): Promise<FileSearch | undefined> {
+  const copy = deadline === undefined ? readTrusted(root, person) : undefined
+  return copy && preparedSearch(root, copy.rules)
 }
 
 /** Each prompt has its own limit of blocks. */
@@ -97,24 +73,13 @@ function countForPrompt(committed: CommittedStop, { payload, roots }: Occasion):
   return { ...committed, outcomes }
 }
 
-/** Never throws. */
-export function startAll(roots: readonly string[], occasion: Occasion): readonly string[] {
-  return roots.flatMap((root) => {
-    try {
-      return startDone(root, occasion, personAt(occasion))
-    } catch (error) {
-      return [doneNotJudged(root, errorText(error), false)]
-    }
-  })
-}
-
-export async function startAllAsync(roots: readonly string[], occasion: Occasion): Promise<readonly string[]> {
+/** Never rejects. */
+export async function startAll(roots: readonly string[], occasion: Occasion): Promise<readonly string[]> {
   const person = personAt(occasion)
   const notified: string[] = []
   for (const root of roots) {
     try {
-      const copy = isStarted(root, occasion) ? undefined : readTrusted(root, person)
-      const search = copy && (await preparedSearch(root, copy.rules))
+      const search = isStarted(root, occasion) ? undefined : await searchOf(root, occasion, person)
       notified.push(...startDone(root, occasion, person, search))
     } catch (error) {
       notified.push(doneNotJudged(root, errorText(error), false))
@@ -123,6 +88,6 @@ export async function startAllAsync(roots: readonly string[], occasion: Occasion
   return notified
 }
 
-function personAt({ environment }: Occasion) {
+function personAt({ environment }: Occasion): Person {
   return { environment, findHome: () => homeFolder(environment) }
 }

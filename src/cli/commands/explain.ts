@@ -122,7 +122,10 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'), cwd)
   const { roots, foundRoot } = location
   const occasion = occasionOf(
-    { payload, environment, roots, reader: { foundRoot, findForm }, nowMs: context.nowMs, deadline: undefined },
+    {
+      ...{ payload, environment, roots, reader: { foundRoot, findForm }, nowMs: context.nowMs },
+      ...{ deadline: undefined, patiently: (action) => action() },
+    },
     { startMs: context.findStart, sessionBornMs: () => sessionBirthMs(payload, environment) },
   )
   const isStart =

@@ -14,7 +14,7 @@ import { findActiveRuns, hasRunOf } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 import {
   type AnsweredStop,
-  answerStopAsync,
+  answerStop,
   type DonePart,
   endStop,
   NO_RUNS,
@@ -98,7 +98,7 @@ export class Guard {
         return NO_RUNS
       }
     }
-    const stop = await answerStopAsync(occasion, driveRuns, await this.#done.arm(occasion))
+    const stop = await answerStop(occasion, driveRuns, await this.#done.arm(occasion))
     this.#tell(stop, occasion)
     return { reason: reasonOf(stop), notices: stop.notices }
   }
@@ -154,6 +154,7 @@ export class Guard {
       startMs: nowMs,
       sessionBornMs: this.#sessions.bornMs(agent.root),
       deadline: undefined,
+      patiently: retryWhileLocked,
     }
   }
 
@@ -211,14 +212,14 @@ class DefinitionOfDone {
     const roots = occasion.roots.filter((root) => hasDoneFile(root) && !this.#informed.has(`${session} ${root}`))
     if (roots.length === 0) return []
     for (const root of roots) this.#informed.add(`${session} ${root}`)
-    const { startAllAsync } = await import('../../stop/done-part.ts')
-    return startAllAsync(roots, occasion)
+    const { startAll } = await import('../../stop/done-part.ts')
+    return startAll(roots, occasion)
   }
 
-  async arm(occasion: Occasion): Promise<DonePart<Promise<boolean>> | undefined> {
+  async arm(occasion: Occasion): Promise<DonePart | undefined> {
     const roots = occasion.payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
     if (roots.length === 0) return undefined
-    const { doneAtStopAsync } = await import('../../stop/done-part.ts')
-    return doneAtStopAsync(roots, occasion, () => hasRunOf(occasion.roots, occasion))
+    const { doneAtStop } = await import('../../stop/done-part.ts')
+    return doneAtStop(roots, occasion, () => hasRunOf(occasion.roots, occasion))
   }
 }

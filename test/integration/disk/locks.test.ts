@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { retryWhileLocked, withLock, withoutSleep } from '../../../src/disk/lock.ts'
 import type { Occasion } from '../../../src/hosts/host.ts'
 import { appendRecorded } from '../../../src/project/journal.ts'
-import { commitStop, commitStopAsync } from '../../../src/stop/commit.ts'
+import { commitStop } from '../../../src/stop/commit.ts'
 import { observeStop } from '../../../src/stop/observe-stop.ts'
 import { planStop } from '../../../src/stop/plan.ts'
 import { createProject, makeOld, type Project } from '../../support/project.ts'
@@ -23,7 +23,7 @@ function locked() {
   return { project, folder: project.at('specs/259_x') }
 }
 
-function planOfStop({ dir }: Project) {
+function planOfStop({ dir }: Project, patiently: Occasion['patiently']) {
   const nowMs = Date.now()
   const occasion: Occasion = {
     payload: { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] },
@@ -32,8 +32,7 @@ function planOfStop({ dir }: Project) {
     reader: { foundRoot: dir, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) },
     nowMs,
     startMs: nowMs,
-    sessionBornMs: undefined,
-    deadline: undefined,
+    ...{ sessionBornMs: undefined, deadline: undefined, patiently },
   }
   return { plan: planStop(observeStop(occasion), occasion), occasion }
 }
@@ -119,27 +118,27 @@ describe('an asynchronous wait for a lock', () => {
     expect(sleep).toHaveBeenCalledOnce()
   })
 
-  it('of a stop, once for a marker: without success it reports nothing if the marker is gone by then, and an error if it is still there', () => {
+  it('of a stop, once for a marker: without success it reports nothing if the marker is gone by then, and an error if it is still there', async () => {
     const { project } = locked()
-    const { plan, occasion } = planOfStop(project)
+    const { plan, occasion } = planOfStop(project, (action) => action())
     const begin = performance.now()
-    expect(commitStop(plan, occasion).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
+    expect((await commitStop(plan, occasion)).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
     expect(performance.now() - begin).toBeLessThan(1_900)
     // Another process holds the lock while it removes the marker.
     vi.spyOn(Atomics, 'wait').mockImplementation(() => {
       rmSync(project.at('specs/259_x/.postflight-pending'), { force: true })
       return 'timed-out'
     })
-    expect(commitStop(plan, occasion).outcomes).toEqual([expect.objectContaining({ kind: 'let-go' })])
+    expect((await commitStop(plan, occasion)).outcomes).toEqual([expect.objectContaining({ kind: 'let-go' })])
   })
 
   it('of a stop delays the marker whose lock is held, and counts no other one twice', async () => {
     const { project } = locked()
     project.marker('001_first', { cc_session_id: 'one', agent_id: 'main' })
-    const { plan, occasion } = planOfStop(project)
+    const { plan, occasion } = planOfStop(project, retryWhileLocked)
     const sleep = vi.spyOn(Atomics, 'wait')
     setTimeout(() => rmSync(project.at(LOCK)), 100)
-    const { outcomes } = await commitStopAsync(plan, occasion)
+    const { outcomes } = await commitStop(plan, occasion)
     expect(outcomes.map(({ kind }) => kind)).toEqual(['blocked', 'bypassed'])
     expect(project.read('specs/001_first/.postflight-loop-guard').trim()).toBe('1')
     expect(sleep).not.toHaveBeenCalled()

@@ -9,7 +9,8 @@ function finders() {
 
 function occasionAt(payload: ReturnType<typeof mainStop>, find: ReturnType<typeof finders>) {
   const reader = { foundRoot: '/p', findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) }
-  return occasionOf({ payload, environment: {}, roots: [], reader, nowMs: NOW_MS, deadline: undefined }, find)
+  const known = { payload, environment: {}, roots: [], reader, nowMs: NOW_MS, deadline: undefined }
+  return occasionOf({ ...known, patiently: (action) => action() }, find)
 }
 
 describe('an occasion', () => {
