@@ -33,11 +33,6 @@ const inputs: Reader<ReadonlyMap<string, Input>> = (held) => {
   return read === WRONG || Object.keys(read).length > MAX_INPUTS ? WRONG : new Map(Object.entries(read))
 }
 
-interface DefinitionSource {
-  readonly written: DefinitionFile
-  readonly phases: readonly object[]
-}
-
 function inputsOf({ inputs }: DefinitionFile): object | undefined {
   if (inputs === undefined) return undefined
   const entries = Object.entries(inputs).map(([name, { default: value, ...rest }]) => [
@@ -48,19 +43,11 @@ function inputsOf({ inputs }: DefinitionFile): object | undefined {
 }
 
 export const DEFINITION_FIELDS = {
-  name: { key: 'name', read: text, write: ({ written }: DefinitionSource) => written.name },
-  inputs: { key: 'inputs', read: inputs, write: ({ written }: DefinitionSource) => inputsOf(written) },
-  maxPrompts: {
-    key: 'max_prompts',
-    read: optional(count),
-    write: ({ written }: DefinitionSource) => written.max_prompts,
-  },
-  maxMinutes: {
-    key: 'max_minutes',
-    read: optional(count),
-    write: ({ written }: DefinitionSource) => written.max_minutes,
-  },
-  phases: { key: 'phases', read: phases, write: (source: DefinitionSource) => source.phases },
+  name: { key: 'name', read: text },
+  inputs: { key: 'inputs', read: inputs },
+  maxPrompts: { key: 'max_prompts', read: optional(count) },
+  maxMinutes: { key: 'max_minutes', read: optional(count) },
+  phases: { key: 'phases', read: phases },
 }
 
 const readFields = objectOf(DEFINITION_FIELDS)
@@ -78,21 +65,32 @@ export function findPhase(definition: Definition, id: string): Phase | undefined
   return definition.phases.find((one) => one.id === id)
 }
 
+const DEFAULT_ATTEMPTS = { strict: 3, advisory: 1 } as const
+const DEFAULT_STEP_ATTEMPTS = 3
+const DEFAULT_LOOP_VISITS = 3
+
 /** Fills in every default, and every prompt as text. */
 export function snapshotOf(file: DefinitionFile, promptText: (name: string) => string | undefined): object {
   const looping = phasesOnLoops(followers(file))
   const phases = file.phases.map((written, index) => {
-    const next = nextOf(written, file.phases[index + 1])
-    return fieldsFrom(PHASE_FIELDS, { written, next, isOnLoop: looping.has(index), promptText })
+    const { prompt_file: prompt, step_prompt_file: stepPrompt, gate = 'strict' } = written
+    return inOrder(PHASE_FIELDS, {
+      gate,
+      max_attempts: DEFAULT_ATTEMPTS[gate],
+      max_visits: looping.has(index) ? DEFAULT_LOOP_VISITS : 1,
+      max_step_attempts: DEFAULT_STEP_ATTEMPTS,
+      on_exhausted: 'skip',
+      ...written,
+      next: nextOf(written, file.phases[index + 1]),
+      ...(prompt !== undefined && { prompt: promptText(prompt) }),
+      ...(stepPrompt !== undefined && { step_prompt: promptText(stepPrompt) }),
+    })
   })
-  return fieldsFrom(DEFINITION_FIELDS, { written: file, phases })
+  return inOrder(DEFINITION_FIELDS, { ...file, inputs: inputsOf(file), phases })
 }
 
-function fieldsFrom<Source>(
-  table: Readonly<Record<string, { readonly key: string; readonly write: (source: Source) => unknown }>>,
-  source: Source,
-): object {
-  return Object.fromEntries(Object.values(table).map(({ key, write }) => [key, write(source)]))
+function inOrder(table: Readonly<Record<string, { readonly key: string }>>, fields: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.values(table).map(({ key }) => [key, fields[key]]))
 }
 
 export type GivenInput = readonly [name: string, value: string]

@@ -59,28 +59,8 @@ export function verdictOf({ cases, otherwise }: Next, value: unknown): string | 
 
 /** A definition is checked when a run starts, so the readers check only the shape. */
 
-const DEFAULT_ATTEMPTS = { strict: 3, advisory: 1 } as const
-const DEFAULT_STEP_ATTEMPTS = 3
-const DEFAULT_LOOP_VISITS = 3
-
-interface PhaseSource {
-  readonly written: PhaseFile
-  readonly next: object
-  readonly isOnLoop: boolean
-  readonly promptText: (file: string) => string | undefined
-}
-
-function field<T>(
-  key: keyof PhaseFile,
-  read: Reader<T>,
-  write: (source: PhaseSource) => unknown = ({ written }) => written[key],
-) {
-  return { key, read, write }
-}
-
-function promptOf({ written, promptText }: PhaseSource, name: 'prompt' | 'step_prompt'): string | undefined {
-  const file = written[`${name}_file`]
-  return file === undefined ? written[name] : promptText(file)
+function field<T>(key: keyof PhaseFile, read: Reader<T>) {
+  return { key, read }
 }
 
 const limit: Reader<number> = (value) =>
@@ -142,35 +122,23 @@ const parallel: Reader<number> = (value) => {
 
 export const PHASE_FIELDS = {
   id: field('id', (value) => (isPhaseId(value) ? value : WRONG)),
-  prompt: field('prompt', optional(text), (source) => promptOf(source, 'prompt')),
+  prompt: field('prompt', optional(text)),
   artifact: field('artifact', optional(artifactPath)),
   check: field('check', (value) => readCheck(isJsonObject(value) ? value : {})),
   approve: field('approve', withDefault(flag, false)),
-  gate: field('gate', oneOf('strict', 'advisory'), ({ written }) => written.gate ?? 'strict'),
-  maxAttempts: field(
-    'max_attempts',
-    limit,
-    ({ written }) => written.max_attempts ?? DEFAULT_ATTEMPTS[written.gate ?? 'strict'],
-  ),
-  next: field('next', readNext, ({ next }) => next),
-  maxVisits: field(
-    'max_visits',
-    limit,
-    ({ written, isOnLoop }) => written.max_visits ?? (isOnLoop ? DEFAULT_LOOP_VISITS : 1),
-  ),
+  gate: field('gate', oneOf('strict', 'advisory')),
+  maxAttempts: field('max_attempts', limit),
+  next: field('next', readNext),
+  maxVisits: field('max_visits', limit),
   agent: field('agent', optional(text)),
   model: field('model', optional(text)),
   steps: field('steps', optional(steps)),
-  stepPrompt: field('step_prompt', optional(text), (source) => promptOf(source, 'step_prompt')),
+  stepPrompt: field('step_prompt', optional(text)),
   stepCheck: field('step_check', withDefault(readStepCheck, { jsonSchema: undefined })),
   parallel: field('parallel', withDefault(parallel, 1)),
-  maxStepAttempts: field(
-    'max_step_attempts',
-    limit,
-    ({ written }) => written.max_step_attempts ?? DEFAULT_STEP_ATTEMPTS,
-  ),
+  maxStepAttempts: field('max_step_attempts', limit),
   maxSkips: field('max_skips', optional(count)),
-  onExhausted: field('on_exhausted', oneOf('skip', 'stop'), ({ written }) => written.on_exhausted ?? 'skip'),
+  onExhausted: field('on_exhausted', oneOf('skip', 'stop')),
 }
 
 export interface Phase extends Values<typeof PHASE_FIELDS> {}
