@@ -7,11 +7,12 @@ import { MAIN_AGENT, type Occasion, type Payload } from '../hosts/host.ts'
 import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
+import { toIsoSeconds } from '../kernel/time.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { prepareClaims } from '../marker/count/claim-files.ts'
 import { readCount, showCount } from '../marker/count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
-import { commandsOf, type Marker, newMarkerFields, parseMarker, withFields } from '../marker/marker.ts'
+import { commandsOf, type Marker, parseMarker, withFields } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { changeMarker, removeMarker, writeNewMarker } from '../marker/marker-store.ts'
 import type { StoredMarker } from '../marker/stored-marker.ts'
@@ -191,18 +192,17 @@ function pathsOf(states: readonly RuleState[]): Record<string, string> {
 function newFields({ folder, due, states, prompt, asked, stop }: JudgedDone): Record<string, unknown> {
   const { payload, nowMs } = stop
   return {
-    ...newMarkerFields({
-      id: newMarkerId(),
-      sessionId: `done_${payload.session}`,
-      skill: DONE_WORD,
-      taskNumber: 0,
-      operation: 'definition of done',
-      reason: reasonFor(folder.root, due, stop),
-      createdMs: nowMs,
-      hostSession: payload.session,
-      agent: MAIN_AGENT,
-      checks: checksOf(due).map((run) => ({ run })),
-    }),
+    id: newMarkerId(),
+    session_id: `done_${payload.session}`,
+    skill: DONE_WORD,
+    task_number: 0,
+    operation: 'definition of done',
+    reason: reasonFor(folder.root, due, stop),
+    created: toIsoSeconds(nowMs),
+    stop_hook_active: false,
+    cc_session_id: payload.session,
+    agent_id: MAIN_AGENT,
+    checks: checksOf(due).map((run) => ({ run })),
     // If the prompt has no blocks left, the agent was not asked about these changes: the next prompt does that.
     ...(!isSpent(asked) && { done: { prompt_id: prompt, paths: pathsOf(states) } }),
   }

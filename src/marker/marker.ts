@@ -1,5 +1,5 @@
 import { MAX_CHECKS, PostflightError } from '../kernel/errors.ts'
-import { fromIso, toIsoSeconds } from '../kernel/time.ts'
+import { fromIso } from '../kernel/time.ts'
 import { isJsonObject, known, type Writable } from '../kernel/values.ts'
 import { isCount, parseWait, type Wait } from './marker-wait.ts'
 
@@ -323,41 +323,6 @@ export function decideFolder(
     commands: [...new Set([...commands, ...commandsOf(own)])],
     areForeign: decided.kind === 'run' && decided.areForeign,
   }
-}
-
-export interface NewMarker {
-  readonly id: string
-  readonly sessionId: string
-  readonly skill: string
-  readonly taskNumber: number
-  readonly operation: string
-  readonly reason: string
-  readonly createdMs: number
-  readonly hostSession?: string | undefined
-  readonly ownerFrom?: string | undefined
-  readonly agent?: string | undefined
-  readonly agentType?: string | undefined
-  readonly steps?: readonly MarkerStep[] | undefined
-  readonly checks?: readonly object[] | undefined
-}
-
-export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
-  return known({
-    id: marker.id,
-    session_id: marker.sessionId,
-    skill: marker.skill,
-    task_number: marker.taskNumber,
-    operation: marker.operation,
-    reason: marker.reason,
-    created: toIsoSeconds(marker.createdMs),
-    stop_hook_active: false,
-    cc_session_id: marker.hostSession,
-    owner_from: marker.ownerFrom,
-    agent_id: marker.agent,
-    agent_type: marker.agentType,
-    steps: marker.steps?.length ? marker.steps : undefined,
-    checks: marker.checks?.length ? marker.checks : undefined,
-  })
 }
 
 export function formatMarker(fields: Readonly<Record<string, unknown>>): string {

@@ -7,6 +7,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { MAX_CHECKS, PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { counted, oneLine, QUOTE_LIMIT, quotedNames, shellWord } from '../../kernel/text.ts'
+import { toIsoSeconds } from '../../kernel/time.ts'
 import { keptUnchecked } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import {
@@ -20,7 +21,6 @@ import {
   type MarkerCheck,
   type MarkerStep,
   mayHaveChecks,
-  newMarkerFields,
   OWNER_FROM_ENVIRONMENT,
   parseCheck,
   withFields,
@@ -226,23 +226,24 @@ function fieldsFor(
   const id = isMarkerId(renewed?.id) ? renewed.id : newMarkerId()
   const agent = identity.agent ?? renewed?.agent
   const { session } = identity
-  const fresh = newMarkerFields({
+  const fresh = {
     id,
-    sessionId:
+    session_id:
       options.sessionId ?? renewed?.sessionId ?? `sess_${Math.floor(context.nowMs / 1000)}_${randomCharacters(6)}`,
     skill: options.skill ?? renewed?.skill ?? DEFAULT_SKILL,
-    taskNumber,
+    task_number: taskNumber,
     operation: options.operation ?? renewed?.operation ?? DEFAULT_OPERATION,
     reason: options.reason ?? renewed?.reason ?? DEFAULT_REASON,
-    createdMs: context.nowMs,
-    hostSession: session,
-    ownerFrom: session !== undefined && isFromEnvironment(context, options) ? OWNER_FROM_ENVIRONMENT : undefined,
-    agent,
-    agentType: options.agentType ?? renewed?.agentType,
+    created: toIsoSeconds(context.nowMs),
+    stop_hook_active: false,
+    cc_session_id: session,
+    owner_from: session !== undefined && isFromEnvironment(context, options) ? OWNER_FROM_ENVIRONMENT : undefined,
+    agent_id: agent,
+    agent_type: options.agentType ?? renewed?.agentType,
     // Without new steps the list stays as it is in the file, unknown keys included.
     steps: steps.length > 0 ? steps : undefined,
     checks: newChecks(options, steps.length > 0 ? steps : (renewed?.steps ?? []), renewed),
-  })
+  }
   return { ...withFields(renewed?.fields ?? {}, fresh), id, agent_id: agent }
 }
 

@@ -70,21 +70,27 @@ describe.concurrent('create writes the marker', () => {
     })
   })
 
-  it('with the values of all options', async () => {
+  it('with the values of all options, in the order of the original pattern', async () => {
     const project = createSourceProject()
     await createFor(
       project,
       SESSION,
       ...['--agent', 'agent-a', '--agent-type', 'planner', '--reason', 'A "quoted" reason\nof two lines'],
-      ...['--session-id', 'sess_1', '--step', 'update status', '--step', 'git commit'],
+      ...['--session-id', 'sess_1', '--step', 'update status', '--step', 'git commit', '--check', 'npm test'],
     )
-    expect(readMarker(project)).toMatchObject({
+    const marker = readMarker(project)
+    expect(Object.keys(marker)).toEqual([
+      ...['id', 'session_id', 'skill', 'task_number', 'operation', 'reason', 'created', 'stop_hook_active'],
+      ...['cc_session_id', 'agent_id', 'agent_type', 'steps', 'checks'],
+    ])
+    expect(marker).toMatchObject({
       session_id: 'sess_1',
       reason: 'A "quoted" reason\nof two lines',
       cc_session_id: SESSION,
       agent_id: 'agent-a',
       agent_type: 'planner',
       steps: ['update status', 'git commit'].map((name) => ({ name, done: false })),
+      checks: [{ run: 'npm test' }],
     })
   })
 

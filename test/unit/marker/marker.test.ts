@@ -10,8 +10,6 @@ import {
   formatMarker,
   MARKER_MAX_BYTES,
   type Marker,
-  type NewMarker,
-  newMarkerFields,
   parseCheck,
   parseFailure,
   parseMarker,
@@ -266,44 +264,6 @@ describe('rewriting a marker', () => {
 
   it('leaves out undefined values, and no others', () => {
     expect(known({ a: undefined, b: null, c: 0, d: '', e: false })).toStrictEqual({ b: null, c: 0, d: '', e: false })
-  })
-})
-
-describe('a new marker', () => {
-  const least: NewMarker = {
-    id: 'pf_abcdefgh1234',
-    sessionId: 'sess_1',
-    skill: 'skill-x',
-    taskNumber: 7,
-    operation: 'research',
-    reason: 'commit',
-    createdMs: Date.UTC(2026, 0, 18, 10, 0, 0, 999),
-  }
-
-  it.each([{}, { steps: [], checks: [] }])('has the fields of the original pattern in order, with %j', (lists) => {
-    expect(Object.entries(newMarkerFields({ ...least, ...lists }))).toEqual([
-      ['id', 'pf_abcdefgh1234'],
-      ['session_id', 'sess_1'],
-      ['skill', 'skill-x'],
-      ['task_number', 7],
-      ['operation', 'research'],
-      ['reason', 'commit'],
-      ['created', '2026-01-18T10:00:00Z'],
-      ['stop_hook_active', false],
-    ])
-  })
-
-  it('has its owner, its steps and its checks if they are known, and is read without a problem', () => {
-    const lists = { steps: [{ name: 'git commit', done: false }], checks: [{ run: 'npm test' }] }
-    const fields = newMarkerFields({ ...least, hostSession: 's1', agent: MAIN_AGENT, agentType: 'worker', ...lists })
-    expect(Object.entries(fields).slice(8)).toEqual([
-      ['cc_session_id', 's1'],
-      ['agent_id', 'main'],
-      ['agent_type', 'worker'],
-      ...Object.entries(lists),
-    ])
-    const read = { id: least.id, taskNumber: 7, hostSession: 's1', agent: 'main', problems: [] }
-    expect(parseMarker(formatMarker(fields))).toMatchObject(read)
   })
 })
 
