@@ -1,5 +1,6 @@
 import fs from 'node:fs'
-import { KIND_NAMES } from '../kernel/error-messages.ts'
+import { KIND_NAMES, SIZE_DETAILS } from '../kernel/error-messages.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import {
   closeQuietly,
   errorCode,
@@ -30,12 +31,28 @@ export type FileRead =
   | (Omit<Extract<BytesRead, { kind: 'bytes' }>, 'kind' | 'bytes'> & { readonly kind: 'text'; readonly text: string })
   | NotRead
 
+/** In bytes. A larger settings file, manifest or definition is not one. */
+const SMALL = 1_048_576
+
 /** Never throws. */
-export function readSmallFile(path: string, limit: number, likely = false): FileRead {
+export function readSmallFile(path: string, limit = SMALL, likely = false): FileRead {
   const read = readSmallBytes(path, limit, likely)
   if (read.kind !== 'bytes') return read
   const { bytes, ...about } = read
   return { ...about, kind: 'text', text: bytes.toString('utf8') }
+}
+
+/** Undefined if it is missing, unreadable or too large. Never throws. */
+export function textIn(path: string, limit?: number): string | undefined {
+  const read = readSmallFile(path, limit)
+  return read.kind === 'text' && read.whole ? read.text : undefined
+}
+
+export function requireText(path: string, shown: string, limit?: number): string {
+  const read = readSmallFile(path, limit)
+  if (read.kind === 'text' && read.whole) return read.text
+  const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? SIZE_DETAILS.tooLarge : read.detail
+  throw new PostflightError('file-unreadable', { path: shown, detail })
 }
 
 /** `likely`: something was just seen there. */

@@ -4,7 +4,7 @@ import { errorCode, kindAt } from '../disk/file-facts.ts'
 import { makeLastingFolder } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
-import { readSmallFile } from '../disk/read.ts'
+import { readSmallFile, textIn } from '../disk/read.ts'
 import { createFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
 import type { Payload } from '../hosts/host.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
@@ -295,9 +295,7 @@ function isSealed(seal: unknown, ...sealed: Parameters<typeof sealOf>): boolean 
 }
 
 function readEntries(root: string): Readonly<Record<string, unknown>> {
-  const read = readSmallFile(receiptsPath(root), RECEIPTS_LIMIT)
-  if (read.kind !== 'text' || !read.whole) return {}
-  const { receipts } = jsonObjectIn(read.text)
+  const { receipts } = jsonObjectIn(textIn(receiptsPath(root), RECEIPTS_LIMIT) ?? '')
   return isJsonObject(receipts) ? receipts : {}
 }
 

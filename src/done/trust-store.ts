@@ -2,7 +2,7 @@ import path from 'node:path'
 import { kindAt, kindIfSeen } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { newNonce, sha256 } from '../disk/ids.ts'
-import { type NotRead, readSmallFile } from '../disk/read.ts'
+import { type NotRead, readSmallFile, textIn } from '../disk/read.ts'
 import { removeFile, replaceFile } from '../disk/write.ts'
 import { commandLine } from '../kernel/command-line.ts'
 import { SIZE_DETAILS } from '../kernel/error-messages.ts'
@@ -16,9 +16,6 @@ import { DONE_WORD } from '../project/task-folders.ts'
 import { type DoneRule, type DoneStatus, readRules, rulesFile } from './done-rules.ts'
 
 /** `specs/done.yaml` as bytes. The hook compares them with the trusted ones, and parses no YAML. */
-
-/** In bytes. */
-const DONE_FILE_LIMIT = 1_048_576
 
 type DoneFile = NotRead | { readonly kind: 'text'; readonly text: string; readonly hash: string }
 
@@ -43,7 +40,7 @@ export function doneMarkerFix(
 
 /** Never throws, never follows a link. */
 export function readDoneFile(root: string): DoneFile {
-  const read = readSmallFile(doneFilePath(root), DONE_FILE_LIMIT)
+  const read = readSmallFile(doneFilePath(root))
   if (read.kind !== 'text') return read
   if (!read.whole) return { kind: 'unreadable', detail: SIZE_DETAILS.tooLarge }
   return { kind: 'text', text: read.text, hash: sha256(read.text) }
@@ -74,9 +71,7 @@ export function readTrusted(root: string, person: Person): TrustedCopy | undefin
   try {
     // If nothing was ever trusted, nothing is hashed: `node:crypto` takes 3 ms to load.
     if (kindAt(trustFolder(person)) === undefined) return undefined
-    const read = readSmallFile(trustFile(root, person), COPY_LIMIT)
-    if (read.kind !== 'text' || !read.whole) return undefined
-    const value = jsonObjectIn(read.text)
+    const value = jsonObjectIn(textIn(trustFile(root, person), COPY_LIMIT) ?? '')
     const { file_hash: fileHash, nonce } = value
     if (typeof fileHash !== 'string' || typeof nonce !== 'string') return undefined
     const result = readRules({ done: value.done })

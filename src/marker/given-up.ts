@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { kindIfSeen, pathIn } from '../disk/file-facts.ts'
 import { makeOwnFolder } from '../disk/folders.ts'
-import { readSmallFile } from '../disk/read.ts'
+import { textIn } from '../disk/read.ts'
 import { createFile, tryRemoveFile } from '../disk/write.ts'
 import { GIVEN_UP_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { journalFolder, makeJournalFolder } from '../project/journal.ts'
@@ -42,8 +42,7 @@ function isNoted({ folder, marker }: StoredMarker): boolean {
   const key = markerKey(marker)
   const notes = key === undefined ? undefined : notesFolder(folder.root)
   if (notes === undefined) return false
-  const read = readSmallFile(path.join(notes, noteName(folder)), NOTE_MAX_BYTES)
-  return read.kind === 'text' && read.whole && read.text === `${key}\n`
+  return textIn(path.join(notes, noteName(folder)), NOTE_MAX_BYTES) === `${key}\n`
 }
 
 /** Undefined if there is none, or a link, which would lead out of the project. Never throws. */
@@ -97,15 +96,15 @@ export function givenUpNotes(root: string): GivenUpNote[] {
       .readdirSync(notes)
       .slice(0, MAX_NOTES)
       .flatMap((name) => {
-        const read = readSmallFile(path.join(notes, name), NOTE_MAX_BYTES)
-        if (read.kind !== 'text' || !read.whole) return []
+        const text = textIn(path.join(notes, name), NOTE_MAX_BYTES)
+        if (text === undefined) return []
         const names = pathOfFileName(name)
           .split('/')
           .filter((one) => one !== '')
         return {
           relative: [SPECS_FOLDER, ...names].join('/'),
           task: names.at(-1) ?? SPECS_ITSELF,
-          key: read.text.trimEnd(),
+          key: text.trimEnd(),
         }
       })
   } catch {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, kindAt, pathIn, realPath } from '../disk/file-facts.ts'
-import { readSmallFile } from '../disk/read.ts'
+import { textIn } from '../disk/read.ts'
 import type { CommandForm } from '../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type Environment, variable } from '../kernel/values.ts'
@@ -123,8 +123,7 @@ export function linkedWorktree(folder: string): { readonly top: string; readonly
 }
 
 function lineIn(file: string): string | undefined {
-  const read = readSmallFile(file, GIT_FILE_LIMIT)
-  return read.kind === 'text' && read.whole ? read.text.replace(/\r?\n$/, '') : undefined
+  return textIn(file, GIT_FILE_LIMIT)?.replace(/\r?\n$/, '')
 }
 
 /** Claude Code adds a plugin's `bin/` to the PATH of the agent's shell, but not of hooks (2.1.330). */

@@ -1,5 +1,5 @@
 import { kindAt, pathIn } from '../../disk/file-facts.ts'
-import { readSmallFile } from '../../disk/read.ts'
+import { readSmallFile, textIn } from '../../disk/read.ts'
 import { removeFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../kernel/files.ts'
@@ -80,8 +80,8 @@ export function readOwnCount(folder: string, marker: MarkerIdentity): Count {
 /** Whether it has the abandoned marker's id: `git checkout` restores tracked markers. Its continuations are used up. */
 export function liesBesideAbandoned(folder: string, { id }: MarkerIdentity): boolean {
   if (!isMarkerId(id)) return false
-  const read = readSmallFile(pathIn(folder, ABANDONED_FILE), MARKER_MAX_BYTES)
-  return read.kind === 'text' && read.whole && parseMarker(read.text).id === id
+  const text = textIn(pathIn(folder, ABANDONED_FILE), MARKER_MAX_BYTES)
+  return text !== undefined && parseMarker(text).id === id
 }
 
 /** Callers hold the folder's lock, but hooks claim without it. */

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { inspectNamed, readInside } from '../../disk/folders.ts'
-import { readSmallFile } from '../../disk/read.ts'
-import { FILE_DETAILS, SIZE_DETAILS } from '../../kernel/error-messages.ts'
+import { requireText } from '../../disk/read.ts'
+import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { firstOf, type PlacedFinding, placedInOrder, readYamlText } from '../../kernel/yaml-text.ts'
 import { type Definition, readDefinition, snapshotOf } from '../definition/definition.ts'
@@ -25,16 +25,7 @@ export interface LoadedDefinition {
 }
 
 export function loadDefinition(file: string): LoadedDefinition {
-  const read = readSmallFile(file, DEFINITION_LIMIT)
-  if (read.kind !== 'text' || !read.whole) {
-    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? SIZE_DETAILS.tooLarge : read.detail
-    throw new PostflightError('file-unreadable', { path: file, detail })
-  }
-  return checkText(file, read.text)
-}
-
-function checkText(file: string, text: string): LoadedDefinition {
-  const read = readYamlText(text, /\.json$/i.test(file))
+  const read = readYamlText(requireText(file, file, DEFINITION_LIMIT), /\.json$/i.test(file))
   if (read.kind === 'fault') return partly([read.fault])
   const { value, locate } = read
   const inOrder = (findings: readonly DefinitionFinding[]): PlacedFinding[] => placedInOrder(findings, locate)

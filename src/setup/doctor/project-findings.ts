@@ -59,9 +59,6 @@ const ONLY_LINES = '--yes --skip hook --skip shell-hook --skip permissions --ski
 
 const MAX_NAMED = 20
 
-/** In bytes. */
-const GITIGNORE_LIMIT = 1_048_576
-
 /** Without specs/ and without git, there is nothing to find. */
 export function checkGit(context: CommandContext, root: string, isWired: boolean): DoctorFinding[] {
   const { cwd, rootOption } = context
@@ -79,7 +76,7 @@ export function checkGit(context: CommandContext, root: string, isWired: boolean
   const git = root === cwd ? 'git' : `git -C ${shellWord(root)}`
   const findings: DoctorFinding[] = []
   if (missing !== undefined) {
-    const read = readSmallFile(path.join(root, '.gitignore'), GITIGNORE_LIMIT)
+    const read = readSmallFile(path.join(root, '.gitignore'))
     const isThere = read.kind === 'text' && addIgnored(read.text, [...IGNORED, ...local]) === read.text
     const fix = isThere ? `remove the line that \`${git} check-ignore --no-index -v ${missing}\` names` : addLines
     findings.push(bad('git', `git does not ignore the files of postflight-guard, such as ${missing}`, fix))

@@ -1,11 +1,8 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { readSmallFile } from '../../disk/read.ts'
+import { textIn } from '../../disk/read.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { readManifest } from './our-hooks.ts'
-
-/** In bytes. */
-const READ_LIMIT = 1_048_576
 
 interface Proposal {
   readonly name: string
@@ -54,7 +51,9 @@ export function packageTool(project: string): string {
 }
 
 function pythonRule(project: string): Proposal | undefined {
-  const named = ['pyproject.toml', 'setup.cfg', 'tox.ini'].some((file) => textOf(project, file)?.includes('pytest'))
+  const named = ['pyproject.toml', 'setup.cfg', 'tox.ini'].some((file) =>
+    textIn(path.join(project, file))?.includes('pytest'),
+  )
   if (!named && !isFile(project, 'pytest.ini')) return undefined
   const starter = isFile(project, 'uv.lock') ? 'uv run ' : isFile(project, 'poetry.lock') ? 'poetry run ' : ''
   return {
@@ -76,16 +75,11 @@ function goRule(project: string): Proposal | undefined {
 }
 
 function makeRule(project: string): Proposal | undefined {
-  const text = ['GNUmakefile', 'makefile', 'Makefile'].flatMap((file) => textOf(project, file) ?? [])[0]
+  const text = ['GNUmakefile', 'makefile', 'Makefile'].flatMap((file) => textIn(path.join(project, file)) ?? [])[0]
   if (text === undefined || !/^test\s*:(?!=)/m.test(text)) return undefined
   return { name: 'make', when: ['**'], unless: ['{build,dist,out}/**', '**/*.md'], check: ['make test'] }
 }
 
 function isFile(project: string, name: string): boolean {
   return kindAt(path.join(project, name)) === 'file'
-}
-
-function textOf(project: string, name: string): string | undefined {
-  const read = readSmallFile(path.join(project, name), READ_LIMIT)
-  return read.kind === 'text' && read.whole ? read.text : undefined
 }

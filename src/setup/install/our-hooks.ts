@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { realPath } from '../../disk/file-facts.ts'
-import { readSmallFile } from '../../disk/read.ts'
+import { textIn } from '../../disk/read.ts'
 import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
 import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
@@ -53,12 +53,8 @@ const MANIFESTS = ['package.json', '.claude-plugin/plugin.json']
 
 /** npm too reads past a byte order mark, which editors on Windows write. */
 export function readManifest(file: string): Record<string, unknown> {
-  const read = readSmallFile(file, MANIFEST_LIMIT)
-  return read.kind === 'text' ? jsonObjectIn(splitMark(read.text).body) : {}
+  return jsonObjectIn(splitMark(textIn(file) ?? '').body)
 }
-
-/** In bytes. */
-const MANIFEST_LIMIT = 1_048_576
 
 const LISTS = ['dependencies', 'devDependencies', 'optionalDependencies']
 

@@ -2,11 +2,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { removeIfEmpty } from '../../disk/folders.ts'
-import { readSmallFile } from '../../disk/read.ts'
+import { readSmallFile, requireText, textIn } from '../../disk/read.ts'
 import { tryRemoveFile } from '../../disk/write.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
-import { FILE_DETAILS, SIZE_DETAILS } from '../../kernel/error-messages.ts'
+import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
@@ -191,9 +191,6 @@ function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: stri
   throw new PostflightError('already-wired', { where, wiredBy, command })
 }
 
-/** In bytes. */
-const RULES_LIMIT = 1_048_576
-
 export function reactiveTarget(context: CommandContext, host: string, scope: string, file: string): Target {
   const target = targetOf(context, host, scope)
   if (host !== 'claude') throw new PostflightError('rules-not-of-host', { host })
@@ -205,11 +202,7 @@ export function reactiveTarget(context: CommandContext, host: string, scope: str
 }
 
 function loadRules(file: string, shown: string): readonly ReactiveRule[] {
-  const read = readSmallFile(file, RULES_LIMIT)
-  if (read.kind !== 'text' || !read.whole) {
-    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? SIZE_DETAILS.tooLarge : read.detail
-    throw new PostflightError('file-unreadable', { path: shown, detail })
-  }
+  const text = requireText(file, shown)
   const refuse = (rule: number | undefined, field: string, detail: string): never => {
     const ofField = field === '' ? '' : `, ${quote(field, 80)}`
     const location = rule === undefined ? '' : `, rule ${rule}${ofField}`
@@ -217,7 +210,7 @@ function loadRules(file: string, shown: string): readonly ReactiveRule[] {
   }
   let value: unknown
   try {
-    value = JSON.parse(read.text.replace(/^\ufeff/, ''))
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
     return refuse(undefined, '', (error as Error).message)
   }
@@ -240,12 +233,8 @@ export function recordOf(settings: string): string {
   return `${settings}.postflight-rules`
 }
 
-/** In bytes. */
-const RECORD_LIMIT = 65_536
-
 function recordedRules(settings: string): readonly string[] {
-  const read = readSmallFile(recordOf(settings), RECORD_LIMIT)
-  const rules = read.kind === 'text' ? jsonObjectIn(read.text).added_rules : undefined
+  const rules = jsonObjectIn(textIn(recordOf(settings)) ?? '').added_rules
   return Array.isArray(rules) ? rules.filter((rule) => typeof rule === 'string') : []
 }
 
@@ -257,7 +246,7 @@ export function recordRules(settings: string, before: string, rules: Rules): voi
 
 export function removeRecord({ scope, project }: Target, settings: string): void {
   const record = recordOf(settings)
-  if (readSmallFile(record, RECORD_LIMIT).kind !== 'text') return
+  if (readSmallFile(record).kind !== 'text') return
   removeSettingsFile(record)
   if (scope !== 'user') removeEmptyFolders(path.dirname(record), project)
 }

@@ -18,8 +18,6 @@ import {
 
 /** Searches the settings for text: `create` must not take the time to parse them. */
 
-const SETTINGS_LIMIT = 1_048_576
-
 /** In bytes. */
 const JOURNAL_LIMIT = 65_536
 
@@ -36,7 +34,7 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   if (host?.name === undefined) return undefined
   const { name } = host
   if (!isHomeKnown(context) || isFromPlugin(context)) return undefined
-  const read = [...settingsFiles(context, name, root)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
+  const read = [...settingsFiles(context, name, root)].map((file) => readSmallFile(file))
   if (read.some((one) => mayHold(one, STARTS_HOOK)) || wasSeen(root, host.shellIdentity?.(environment)?.session))
     return undefined
   const line = (word: string): string => commandLine([word], context.rootOption)
@@ -51,7 +49,7 @@ export function isWired(context: CommandContext, root: string): boolean {
   const names = ['claude', ...Object.keys(HOOK_HOSTS)]
   const files = new Set(names.flatMap((name) => [...settingsFiles(context, name, root)]))
   const configs = HOST_SCOPES.flatMap((scope) => openCodeConfigPaths(context, scope, root))
-  const holds = (file: string, expected: RegExp): boolean => mayHold(readSmallFile(file, SETTINGS_LIMIT), expected)
+  const holds = (file: string, expected: RegExp): boolean => mayHold(readSmallFile(file), expected)
   return [...files].some((file) => holds(file, STARTS_HOOK)) || configs.some((file) => holds(file, NAMES_PLUGIN))
 }
 

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { readSmallFile } from '../../disk/read.ts'
+import { readSmallFile, textIn } from '../../disk/read.ts'
 import type { HookHost } from '../../hosts/hook-entries.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -112,16 +112,12 @@ const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
 /** The settings of an organization, if with them Claude Code runs no hook of ours (measured with 2.1.330). */
 export function forbidsHooks({ platform }: CommandContext): string | undefined {
   const file = path.join(MANAGED_FOLDERS[platform] ?? '/etc/claude-code', 'managed-settings.json')
-  const read = readSmallFile(file, MANAGED_LIMIT)
-  if (read.kind !== 'text') return undefined
-  const { disableAllHooks, allowManagedHooksOnly } = parsed(read.text)
+  const text = textIn(file) ?? ''
+  const { disableAllHooks, allowManagedHooksOnly } = parsed(text)
   // They can start our hook, or switch our plugin on.
-  const isOnlyOthers = allowManagedHooksOnly === true && !read.text.includes('postflight')
+  const isOnlyOthers = allowManagedHooksOnly === true && !text.includes('postflight')
   return disableAllHooks === true || isOnlyOthers ? file : undefined
 }
-
-/** In bytes. */
-const MANAGED_LIMIT = 1_048_576
 
 /** Claude Code's settings come before its environment. */
 export function guardDisabledIn(
