@@ -77,18 +77,11 @@ export function forgetGivenUp(folder: Pick<TaskFolder, 'root' | 'relative'>): vo
   if (notes !== undefined) tryRemoveFile(path.join(notes, noteName(folder)))
 }
 
-interface GivenUpNote {
-  /** For people. The folder may be gone. */
-  readonly relative: string
-  readonly task: string
-  readonly key: string
-}
-
 /** A clone may contain any number of notes. */
 const MAX_NOTES = 500
 
 /** Never throws. */
-export function givenUpNotes(root: string): GivenUpNote[] {
+export function givenUpNotes(root: string) {
   const notes = notesFolder(root)
   if (notes === undefined) return []
   try {
@@ -102,6 +95,7 @@ export function givenUpNotes(root: string): GivenUpNote[] {
           .split('/')
           .filter((one) => one !== '')
         return {
+          // For people. The folder may be gone.
           relative: [SPECS_FOLDER, ...names].join('/'),
           task: names.at(-1) ?? SPECS_ITSELF,
           key: text.trimEnd(),

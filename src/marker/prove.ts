@@ -6,7 +6,7 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { checkCommand, failureWords, seconds } from './check-messages.ts'
 import { failedField, type Marker, sameChecks } from './marker.ts'
 import { changeMarker } from './marker-store.ts'
-import { type Busy, failedOf, type RunCheck, whileChecking } from './run-checks.ts'
+import { failedOf, type RunCheck, whileChecking } from './run-checks.ts'
 import { markerKey } from './stored-marker.ts'
 
 /** Loaded only if a marker has checks. */
@@ -19,14 +19,8 @@ interface ChecksToRun {
   readonly limitMs: number
 }
 
-interface Proof {
-  readonly kind: 'done'
-  readonly done: readonly RunCheck[]
-  readonly failed: ReturnType<typeof failedOf>
-}
-
 /** The marker keeps a failure, for the next block's reason. */
-export async function prove(context: CommandContext, wanted: ChecksToRun): Promise<Proof | Busy> {
+export async function prove(context: CommandContext, wanted: ChecksToRun) {
   const { folder, marker, commands, areForeign, limitMs } = wanted
   if (areForeign) {
     for (const command of commands) context.note(`postflight: running the check: ${stripControl(command)}`)
@@ -46,7 +40,7 @@ export async function prove(context: CommandContext, wanted: ChecksToRun): Promi
     })
   }
   if (marker !== undefined) noteResults(folder, marker, done)
-  return { kind: 'done', done, failed }
+  return { kind: 'done' as const, done, failed }
 }
 
 /** Never throws: the results are printed anyway. */

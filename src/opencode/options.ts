@@ -54,15 +54,8 @@ const FACTORIES: Readonly<Record<string, Factory>> = {
 
 const DEFAULTS = { guard: true, workflow: true, phaseReminder: true }
 
-export interface PluginOptions {
-  readonly guard: boolean
-  readonly workflow: boolean
-  readonly createHooks: (context: HookContext) => Hooks[]
-  /** A bad switch keeps its default, a bad factory stays off. */
-  readonly problems: readonly string[]
-}
-
-export function readOptions(given: Readonly<Record<string, unknown>> = {}): PluginOptions {
+/** A bad switch keeps its default, a bad factory stays off. */
+export function readOptions(given: Readonly<Record<string, unknown>> = {}) {
   const values: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...known(given) }
   const names = ['guard', 'workflow', ...Object.keys(FACTORIES)]
   const problems = Object.keys(given)
@@ -83,7 +76,7 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
     if (typeof result === 'function') created.push(result)
     else problems.push(invalidOption(name, result))
   }
-  return { ...switches, createHooks: (context) => created.map((create) => create(context)), problems }
+  return { ...switches, createHooks: (context: HookContext) => created.map((create) => create(context)), problems }
 }
 
 function invalidOption(name: string, { path, detail }: SchemaFault): string {

@@ -25,12 +25,6 @@ const MAX_SIMULATED = 10_000
 
 const NOW_MS = 0
 
-export interface Simulation {
-  readonly state: WorkflowState
-  readonly prompts: readonly DuePrompt[]
-  readonly history: readonly HistoryEntry[]
-}
-
 export type Answer = 'nothing' | { readonly verdict: string }
 
 export function answering(script: Script): (phase: Phase, work: Pick<DueWork, 'step'>) => Answer {
@@ -65,7 +59,7 @@ export function simulate(
   location: TaskLocation,
   inputs: Readonly<Record<string, string>>,
   most = MAX_SIMULATED,
-): Simulation {
+) {
   const sessions = { parentSession: undefined, hostSession: undefined }
   let state = newState(definition, { id: 'simulated', nowMs: NOW_MS, ...sessions, inputs })
   const prompts: DuePrompt[] = []

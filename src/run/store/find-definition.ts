@@ -4,29 +4,19 @@ import { isAbsent, kindAt } from '../../disk/file-facts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import type { PathKind } from '../../kernel/files.ts'
 
-export interface ShippedExample {
-  readonly name: string
-  readonly file: string
-}
-
-export interface DefinitionFolders {
-  readonly cwd: string
-  readonly packageFolder: string
-}
-
 /** Finds a file by its path, else a shipped example by its name, which never becomes part of a path. */
-export function findDefinition({ cwd, packageFolder }: DefinitionFolders, named: string): string {
-  const file = path.resolve(cwd, named)
+export function findDefinition(folders: Readonly<Record<'cwd' | 'packageFolder', string>>, named: string): string {
+  const file = path.resolve(folders.cwd, named)
   const kind = kindOrOther(file)
   if (kind !== undefined && kind !== 'folder') return file
-  const examples = listExamples(packageFolder)
+  const examples = listExamples(folders.packageFolder)
   const example = examples.find(({ name }) => name === named)
   if (example !== undefined) return example.file
   if (kind !== undefined) return file
   throw new PostflightError('definition-missing', { path: file, examples: examples.map(({ name }) => name).join(', ') })
 }
 
-export function listExamples(packageFolder: string): ShippedExample[] {
+export function listExamples(packageFolder: string) {
   const folder = path.join(packageFolder, 'examples')
   let names: string[] = []
   try {

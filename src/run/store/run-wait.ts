@@ -1,14 +1,7 @@
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
 import { MAIN_AGENT, type Moment } from '../../hosts/host.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
-import {
-  announcedWait,
-  parseWait,
-  sessionEvent,
-  type Wait,
-  type WaitsLeft,
-  waitsLeft,
-} from '../../marker/marker-wait.ts'
+import { announcedWait, parseWait, sessionEvent, type Wait, waitsLeft } from '../../marker/marker-wait.ts'
 import { announcesWait, waitingIds } from '../../marker/recorded-owner.ts'
 import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -18,17 +11,11 @@ import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged,
 
 /** Announces and ends the wait of a run: docs/design.md, "Waiting". */
 
-export interface AnnouncedWait {
-  readonly id: string
-  readonly wait: Wait
-  readonly left: WaitsLeft
-}
-
 export function announceRunWait(
   folder: TaskFolder,
   { session, agent }: { readonly session: string | undefined; readonly agent: string | undefined },
   purpose: string,
-): AnnouncedWait | undefined {
+) {
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
     const state = readState(folder)
     if (state?.active !== true) return undefined

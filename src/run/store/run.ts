@@ -31,13 +31,7 @@ import { readState, withRun, withRunLock, writeChanged, writeState } from './sta
 
 /** Starts, resumes, steers and ends runs. */
 
-export interface Started {
-  readonly state: WorkflowState
-  /** Relative to the task folder. */
-  readonly aside: string | undefined
-}
-
-/** Moves files of earlier runs aside, even if their state is gone. */
+/** Moves files of earlier runs aside, even if their state is gone: to the folder `aside`, below the task folder. */
 export function startRun(
   folder: TaskFolder,
   definition: Definition,
@@ -48,7 +42,7 @@ export function startRun(
     readonly inputs: Readonly<Record<string, string>>
     readonly definitionFile?: string | undefined
   },
-): Started {
+) {
   const { fresh, ...given } = options
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
     const present = readState(folder)
@@ -107,13 +101,8 @@ export function stopRunNow(folder: TaskFolder, nowMs: number): ChangedRun {
   })
 }
 
-export interface Resumed {
-  readonly state: WorkflowState
-  readonly takenFrom: string | undefined
-}
-
 /** Takes in results first, so that finished work is not requested again. Sends a pending prompt again. */
-export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, from?: string): Resumed {
+export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, from?: string) {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     requireResumable(folder, state)
     const circumstances = { nowMs, returned: false, mayPrompt: false }

@@ -188,14 +188,7 @@ export function checkEntries(
 
 const PROJECT = /^\$(?:CLAUDE_PROJECT_DIR|\{CLAUDE_PROJECT_DIR\})\//
 
-interface WiredCopy {
-  readonly command: string
-  readonly file: string | undefined
-  readonly portable: boolean
-  readonly problem: string | undefined
-}
-
-function findWiredCopy(commands: readonly WiredCommand[], project: string): WiredCopy {
+function findWiredCopy(commands: readonly WiredCommand[], project: string) {
   const { command: entry = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
   const command = withoutEventWord(entry)
   const named = fileOfCommand(command)
