@@ -4,7 +4,7 @@ import { errorText } from '../disk/file-facts.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { oneLine } from '../kernel/text.ts'
 import { toIso } from '../kernel/time.ts'
-import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
+import type { TaskFolder } from '../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import { failureWords, markerProblem } from './check-messages.ts'
 import { isAbandonedName } from './clear-files.ts'
@@ -46,11 +46,7 @@ export const UNOWNED_PROBLEM =
 const TEXT_LIMIT = 4000
 const MAX_ABANDONED = 20
 
-export function viewMarkers(
-  root: string,
-  nowMs: number,
-  only?: TaskFolder,
-): { readonly markers: MarkerView[]; readonly problems: readonly SearchProblem[] } {
+export function viewMarkers(root: string, nowMs: number, only?: TaskFolder) {
   const { folders, problems } = only === undefined ? listTaskFolders(root) : { folders: [only], problems: [] }
   const pending = foldersHolding(folders, MARKER_FILE, problems).flatMap(
     (folder) => viewMarker(folder, MARKER_FILE, nowMs) ?? [],

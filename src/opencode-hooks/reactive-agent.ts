@@ -108,10 +108,7 @@ export class PendingCalls {
     this.#sessions = new SessionTree(client)
   }
 
-  async hold<T>(
-    session: string,
-    work: (signal: AbortSignal, lineage: readonly string[]) => Promise<T>,
-  ): Promise<{ readonly result: T; readonly isInterrupted: boolean }> {
+  async hold<T>(session: string, work: (signal: AbortSignal, lineage: readonly string[]) => Promise<T>) {
     const call: PendingCall = { lineage: [session], controller: new AbortController() }
     this.#calls.add(call)
     try {

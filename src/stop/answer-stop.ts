@@ -6,7 +6,6 @@ import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
 import { type CommittedStop, commitStop } from './commit.ts'
 import { byPath, observeStop } from './observe-stop.ts'
 import {
-  type JudgedMarker,
   type ObservedStop,
   type PlannedMarker,
   planStop,
@@ -90,9 +89,7 @@ export function predictStop(
 }
 
 /** `unblocked`: markers that can no longer block the stop. */
-export async function endStop(
-  occasion: Occasion,
-): Promise<{ readonly stop: AnsweredStop; readonly unblocked: readonly JudgedMarker[] }> {
+export async function endStop(occasion: Occasion) {
   const { plan, unchecked } = observeAndPlan(occasion, () => true)
   const judged = plan.filter((one) => one.kind === 'judged')
   const unblocked = judged.filter(({ rule }) => rule === 'block')

@@ -6,7 +6,6 @@ import {
   type HostClient,
   type HostEvent,
   HostRefusal,
-  type Message,
   type ModelName,
   need,
   type Part,
@@ -75,10 +74,7 @@ export async function readLastTurn(client: HostClient, session: string): Promise
   }
 }
 
-export async function readLastMessages(
-  client: HostClient,
-  session: string,
-): Promise<{ readonly asked: Message | undefined; readonly said: Message | undefined }> {
+export async function readLastMessages(client: HostClient, session: string) {
   const read = await client.session.messages({ path: { id: session }, query: { limit: LAST_MESSAGES } })
   const messages = need(read, 'session.messages', session)
   const said = messages.findLast(({ info }) => info.role === 'assistant')

@@ -82,10 +82,7 @@ export class Guard {
   }
 
   /** Counts a block on disk. */
-  async stop(
-    agent: Agent,
-    runningSubagents: number,
-  ): Promise<{ readonly reason: string | undefined; readonly notices: readonly string[] }> {
+  async stop(agent: Agent, runningSubagents: number) {
     const occasion = this.#occasionOf(agent, runningSubagents)
     const driveRuns = async (isBlocked: boolean): Promise<StopOfRuns> => {
       if (isBlocked || runningSubagents > 0) return NO_RUNS

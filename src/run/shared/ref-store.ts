@@ -41,10 +41,7 @@ async function addressesOf(call: GitCall, remote: string): Promise<[string | und
 }
 
 /** `runs`: their commits. `lost`: refs of what was not published before a takeover. */
-export async function listRefs(
-  call: GitCall,
-  remote: string,
-): Promise<{ readonly runs: ReadonlyMap<string, string>; readonly lost: readonly string[] }> {
+export async function listRefs(call: GitCall, remote: string) {
   const lines = requireAnswer(await runGit(call, 'ls-remote', call.address ?? remote, `${REFS}*`), remote)
     .bytes.toString()
     .split('\n')

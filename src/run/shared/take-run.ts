@@ -54,10 +54,7 @@ export interface UnreadableRun {
   readonly problem: PostflightError
 }
 
-export async function readRuns(
-  call: GitCall,
-  remote: string,
-): Promise<{ readonly runs: readonly (RemoteRun | UnreadableRun)[]; readonly lost: readonly string[] }> {
+export async function readRuns(call: GitCall, remote: string) {
   const { runs, lost } = await listRefs(call, remote)
   const missing = await withoutCommit(call, runs)
   const isFetched = missing.length === 0 || (await canFetch(call, remote, missing))

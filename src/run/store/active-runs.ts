@@ -41,13 +41,7 @@ export function unusableNotice({ path: location, detail }: UnusableRun): string 
 const SEARCH_MS = 2_000
 
 /** Ends when this process is `deadline` ms old. Throws only `LockBusy`. */
-export function findActiveRuns(
-  roots: readonly string[],
-  deadline = Number.POSITIVE_INFINITY,
-): {
-  readonly runs: readonly ActiveRun[]
-  readonly problems: readonly UnusableRun[]
-} {
+export function findActiveRuns(roots: readonly string[], deadline = Number.POSITIVE_INFINITY) {
   const runs: ActiveRun[] = []
   const problems: UnusableRun[] = []
   const seen = new Set<string>()

@@ -62,10 +62,7 @@ function makeReady(file: DefinitionFile, texts: ReadonlyMap<string, string>): De
   return definition
 }
 
-function readPromptFiles(
-  file: DefinitionFile,
-  folder: string,
-): { texts: Map<string, string>; faults: DefinitionFinding[] } {
+function readPromptFiles(file: DefinitionFile, folder: string) {
   const texts = new Map<string, string>()
   const faults: DefinitionFinding[] = []
   const names = namesIn(file)

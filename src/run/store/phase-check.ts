@@ -19,14 +19,7 @@ import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../
 import { isReserved } from '../definition/definition-limits.ts'
 import { ARTIFACTS_FOLDER, artifactFault } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
-import {
-  type BoundFile,
-  CHECKS_FOLDER,
-  formatReceipt,
-  isReceiptName,
-  MAX_BOUND_FILES,
-  type NotBound,
-} from '../machine/receipt.ts'
+import { CHECKS_FOLDER, formatReceipt, isReceiptName, MAX_BOUND_FILES, type NotBound } from '../machine/receipt.ts'
 import { isArchiving, type WorkflowState } from '../machine/state.ts'
 import { seeArtifact } from './observe-run.ts'
 import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receipts.ts'
@@ -143,11 +136,7 @@ const MODULES = 'node_modules'
 
 const SEARCH_LIMIT_MS = 10_000
 
-async function filesOf(
-  folder: TaskFolder,
-  phase: string,
-  patterns: readonly string[],
-): Promise<{ readonly files: BoundFile[]; readonly notBound: readonly NotBound[] }> {
+async function filesOf(folder: TaskFolder, phase: string, patterns: readonly string[]) {
   if (patterns.length === 0) return { files: [], notBound: [] }
   const tooMuch = new PostflightError('check-files', { limit: MAX_BOUND_FILES, seconds: SEARCH_LIMIT_MS / 1000 })
   const expanded = expandPatterns(patterns)

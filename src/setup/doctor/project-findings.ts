@@ -36,10 +36,7 @@ export function checkRoot(context: CommandContext, root: string | undefined): Do
   return bad('root', inPlaceOfFolder(specs, kind), moveAway)
 }
 
-function findUnwritable(
-  { path: folder, relative }: Pick<TaskFolder, 'path' | 'relative'>,
-  own: string,
-): { readonly what: string; readonly fix: string } | undefined {
+function findUnwritable({ path: folder, relative }: Pick<TaskFolder, 'path' | 'relative'>, own: string) {
   for (const name of ['', own]) {
     const target = path.join(folder, name)
     const detail = unwritableBecause(target)

@@ -156,11 +156,7 @@ export function cacheWarning({ packageFolder }: Pick<CommandContext, 'packageFol
 }
 
 /** Never the package's name, which OpenCode would fetch from a registry. */
-export function openCodePlugin(
-  { packageFolder }: CommandContext,
-  scope: Scope,
-  project: string,
-): { plugin: string; portable: boolean } {
+export function openCodePlugin({ packageFolder }: CommandContext, scope: Scope, project: string) {
   const dependency = scope === 'user' ? undefined : dependencyIn(project, packageFolder)
   const plugin =
     dependency === undefined

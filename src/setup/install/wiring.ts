@@ -120,10 +120,7 @@ export function forbidsHooks({ platform }: CommandContext): string | undefined {
 }
 
 /** Claude Code's settings come before its environment. */
-export function guardDisabledIn(
-  context: CommandContext,
-  locations: readonly SettingsLocation[],
-): { readonly file: string | undefined } | undefined {
+export function guardDisabledIn(context: CommandContext, locations: readonly SettingsLocation[]) {
   const found = effective(locations, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
   if (found !== undefined) return String(found.value) === '1' ? { file: found.file } : undefined
   return variable(context.environment, 'POSTFLIGHT_DISABLE') === '1' ? { file: undefined } : undefined
