@@ -5,7 +5,8 @@ export function processAgeMs(): number {
   return process.uptime() * 1000
 }
 
-export function partWay(deadline: number, share: number): number {
+export function partWay(deadline: number | undefined, share: number): number | undefined {
+  if (deadline === undefined) return undefined
   const ageMs = processAgeMs()
   return ageMs + (deadline - ageMs) * share
 }

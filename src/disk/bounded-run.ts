@@ -18,12 +18,16 @@ const COLLECT_EVERY = 4_194_304
 
 export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-interface BoundedCommand {
-  readonly command: string
-  readonly cwd: string
+export interface RunLimits {
   readonly limitMs: number
   readonly signal?: AbortSignal | undefined
+  /** Whether a signal that ends this process also ends the command. */
   readonly obeysSignals: boolean
+}
+
+interface BoundedCommand extends RunLimits {
+  readonly command: string
+  readonly cwd: string
 }
 
 type CommandEnd =
@@ -85,7 +89,7 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
   })
 }
 
-function watchBounds({ limitMs, signal, obeysSignals }: BoundedCommand): {
+function watchBounds({ limitMs, signal, obeysSignals }: RunLimits): {
   readonly reached: Promise<CommandEnd>
   readonly unwatch: () => void
 } {

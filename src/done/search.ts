@@ -29,7 +29,7 @@ const SEARCHING_SHARE = 0.6
 
 /** The age of this process (ms) at which a search ends. */
 export function searchDeadline(deadline: number | undefined): number | undefined {
-  return deadline === undefined ? undefined : partWay(deadline, SEARCHING_SHARE)
+  return partWay(deadline, SEARCHING_SHARE)
 }
 
 export class FileSearch {

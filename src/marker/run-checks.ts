@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { runBounded } from '../disk/bounded-run.ts'
+import { type RunLimits, runBounded } from '../disk/bounded-run.ts'
 import { type FileIdentity, fileIdentity, isFull, kindAt } from '../disk/file-facts.ts'
 import { createLock, releaseLock, retryWhileLocked, withLockIfRoom } from '../disk/lock.ts'
 import { tryRemoveFile } from '../disk/write.ts'
@@ -33,13 +33,6 @@ export function failedOf(done: readonly RunCheck[]): (RunCheck & { readonly fail
   return last?.failure === undefined ? undefined : { ...last, failure: last.failure }
 }
 
-export interface CheckLimits {
-  readonly limitMs: number
-  readonly signal?: AbortSignal | undefined
-  /** Whether a signal that ends this process also ends the checks. */
-  readonly obeysSignals: boolean
-}
-
 /** Another process runs them. `sinceMs`: since the epoch. */
 export interface Busy {
   readonly kind: 'busy'
@@ -51,7 +44,7 @@ type RunChecks = (commands: readonly string[]) => Promise<RunCheck[]>
 
 export async function whileChecking<T>(
   folder: TaskFolder,
-  limits: CheckLimits,
+  limits: RunLimits,
   action: (run: RunChecks) => Promise<T>,
 ): Promise<{ readonly kind: 'done'; readonly result: T } | Busy> {
   const lock = checkingPath(folder.path)
@@ -71,7 +64,7 @@ export async function whileChecking<T>(
 
 async function runInOrder(
   commands: readonly string[],
-  location: CheckLimits & { readonly cwd: string },
+  location: RunLimits & { readonly cwd: string },
 ): Promise<RunCheck[]> {
   const done: RunCheck[] = []
   for (const run of commands) {

@@ -32,15 +32,8 @@ import {
 /** Node decodes invalid UTF-8 in a name to this character. */
 const REPLACEMENT_CHARACTER = '\ufffd'
 
-interface TaskFolders {
-  /** In path order. */
-  readonly folders: TaskFolder[]
-  readonly problems: SearchProblem[]
-  /** As Node decodes them. */
-  readonly undecodable: string[]
-}
-
-export function listTaskFolders(root: string): TaskFolders {
+/** In path order. `undecodable`: as Node decodes them. */
+export function listTaskFolders(root: string) {
   const problems: SearchProblem[] = []
   const undecodable: string[] = []
   const specs = path.join(root, SPECS_FOLDER)

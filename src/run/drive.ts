@@ -1,10 +1,11 @@
 import path from 'node:path'
 import { isPast, sleep } from '../disk/age.ts'
+import type { RunLimits } from '../disk/bounded-run.ts'
 import { kindAt } from '../disk/file-facts.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, retryWhileLocked } from '../disk/lock.ts'
 import { MARKER_FILE } from '../kernel/files.ts'
 import type { Wait } from '../marker/marker-wait.ts'
-import { type CheckLimits, checkingSince } from '../marker/run-checks.ts'
+import { checkingSince } from '../marker/run-checks.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { type AgentStop, afterWaitEvent, hadAskedBefore, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
@@ -28,7 +29,7 @@ import { recordHistory, requireState, withRun, writeChanged, writeState } from '
 interface Driver {
   readonly findOccasion: () => RunStop
   readonly truster: Truster
-  readonly check: CheckLimits
+  readonly check: RunLimits
   readonly untilChecked: boolean
   readonly record: (entries: readonly JournalEntry[]) => void
   /** Returns when the agents have stopped, with a reason if the run must end. `takePassed` takes results before. */

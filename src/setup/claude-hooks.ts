@@ -28,7 +28,10 @@ export function addEntries(text: string, entries: Entries, path: string, isOurs:
 export function removeEntries(text: string, path: string, isOurs: IsOurs, event?: string): string {
   const file = settingsAt(path)
   const ours = ourGroups(text, path, isOurs, event)
-  const isOnly = (group: unknown): boolean => isOnlyOurs(group, isOurs)
+  const isOnly = (group: unknown): boolean => {
+    const hooks = hooksOf(group)
+    return hooks.length > 0 && hooks.every(isOurs)
+  }
   // Shared groups first: they stay, so the indices do not change.
   const unshared = ours.reduce((rest, { event, index, group }) => {
     return isOnly(group) ? rest : removeFromList(rest, file, ['hooks', event, index, 'hooks'], isOurs)
@@ -100,9 +103,4 @@ export function commandOf(hook: unknown): unknown {
 /** Only the disk says whether it starts our package. */
 export function isOurHook(hook: unknown): hook is { command: string } {
   return isOurCommand(commandOf(hook))
-}
-
-function isOnlyOurs(group: unknown, isOurs: IsOurs): boolean {
-  const hooks = hooksOf(group)
-  return hooks.length > 0 && hooks.every(isOurs)
 }

@@ -82,6 +82,7 @@ export function childrenOf(container: Node): readonly Node[] {
   return container.children ?? []
 }
 
+/** `getNodeValue` makes objects without a prototype, which cannot become text when a list is sorted. */
 export function plainValue(node: Node): unknown {
   if (node.type === 'array') return childrenOf(node).map(plainValue)
   if (node.type !== 'object') return node.value

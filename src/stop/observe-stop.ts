@@ -71,8 +71,8 @@ const READING_SHARE = 0.5
 
 export function observeStop(occasion: Occasion): ObservedStop {
   const { roots, deadline } = occasion
-  const observingEnds = deadline === undefined ? undefined : partWay(deadline, OBSERVING_SHARE)
-  const readingEnds = observingEnds === undefined ? undefined : partWay(observingEnds, READING_SHARE)
+  const observingEnds = partWay(deadline, OBSERVING_SHARE)
+  const readingEnds = partWay(observingEnds, READING_SHARE)
   const { markers, problems, unread } = findMarkers(roots, MARKER_FILE, readingEnds)
   const seen: SeenMarker[] = []
   for (const read of markers) {
@@ -101,7 +101,7 @@ function spentAt(stored: StoredMarker, moment: Moment): number | { readonly unkn
 export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'roots' | 'nowMs' | 'deadline'>) {
   const problems: SearchProblem[] = []
   let unread = 0
-  const readingEnds = deadline === undefined ? undefined : partWay(deadline, OBSERVING_SHARE)
+  const readingEnds = partWay(deadline, OBSERVING_SHARE)
   const listed = roots.map(listTaskFolders)
   const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName): Unfinished[] => {
     const found = readMarkers(listed, fileName, readingEnds)

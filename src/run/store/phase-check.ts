@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Entry } from 'fast-glob'
+import type { RunLimits } from '../../disk/bounded-run.ts'
 import { isAbsent, kindAt, kindIfSeen } from '../../disk/file-facts.ts'
 import { makeFolders, makeFoldersInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
@@ -12,7 +13,7 @@ import { expandPatterns, GLOB_OPTIONS } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { quote } from '../../kernel/text.ts'
 import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
-import { type Busy, type CheckLimits, type RunCheck, whileChecking } from '../../marker/run-checks.ts'
+import { type Busy, type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { stateFolder } from '../../project/home-folder.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -108,7 +109,7 @@ export async function runPhaseCheck(
   folder: TaskFolder,
   state: WorkflowState,
   command: string,
-  limits: CheckLimits,
+  limits: RunLimits,
 ): Promise<PhaseCheck | Busy> {
   const { id, check, artifact = '' } = currentPhase(state)
   const done = await whileChecking(folder, limits, async (run): Promise<PhaseCheck> => {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { sha256 } from '../../disk/ids.ts'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
 import { quote } from '../../kernel/text.ts'
@@ -215,15 +215,11 @@ Use \`npx --no-install postflight\` instead, in the project. If that fails too, 
 const MARK_START = '<!-- postflight init wrote this file '
 
 function markOf(body: string): string {
-  return `${MARK_START}(${checksum(body)}), and \`postflight uninstall\` removes it. -->`
+  return `${MARK_START}(${sha256(body).slice(0, 12)}), and \`postflight uninstall\` removes it. -->`
 }
 
 function isAsWritten(text: string): boolean {
   const last = text.trimEnd().split('\n').at(-1) ?? ''
   const body = text.slice(0, text.lastIndexOf(last))
   return last === markOf(body)
-}
-
-function checksum(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
