@@ -137,6 +137,18 @@ export function moveToFree(source: string, folder: string, name: string): void {
   sync(folder)
 }
 
+/** In order. None if the folder cannot be read. */
+export function namesLike(folder: string, pattern: RegExp): string[] {
+  try {
+    return fs
+      .readdirSync(folder)
+      .filter((name) => pattern.test(name))
+      .sort()
+  } catch {
+    return []
+  }
+}
+
 export function lastNamed(folder: string, name: string): string | undefined {
   let number = 0
   while (kindAt(path.join(folder, numbered(name, number + 1))) !== undefined) number += 1

@@ -91,7 +91,7 @@ export function recordCleared(
 const CLEARABLE =
   /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|abandoned|lock)\.[\w-]+\.tmp)$/
 
-const ABANDONED = new RegExp(`^\\${ABANDONED_FILE}(?:\\.\\d+)?$`)
+export const ABANDONED = new RegExp(`^\\${ABANDONED_FILE}(?:\\.\\d+)?$`)
 
 export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[] {
   // The end of a marker in specs/ itself removes a folder that was listed: that of its claims.

@@ -1,13 +1,13 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { errorText } from '../disk/file-facts.ts'
+import { namesLike } from '../disk/folders.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { oneLine } from '../kernel/text.ts'
 import { toIso } from '../kernel/time.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import { failureWords, markerProblem } from './check-messages.ts'
-import { isAbandonedName } from './clear-files.ts'
+import { ABANDONED } from './clear-files.ts'
 import { spentOf } from './given-up.ts'
 import { CONTINUATION_LIMIT } from './loop-guard.ts'
 import { type Marker, UNCHECKED } from './marker.ts'
@@ -57,17 +57,10 @@ export function viewMarkers(root: string, nowMs: number, only?: TaskFolder) {
   return { markers: [...pending, ...abandoned], problems }
 }
 
-function abandonedNames(folder: TaskFolder): string[] {
-  try {
-    const number = (name: string): number => Number(name.slice(ABANDONED_FILE.length + 1))
-    return fs
-      .readdirSync(folder.path)
-      .filter(isAbandonedName)
-      .sort((one, other) => number(one) - number(other))
-      .slice(0, MAX_ABANDONED)
-  } catch {
-    return []
-  }
+function abandonedNames({ path: folder }: TaskFolder): string[] {
+  const number = (name: string): number => Number(name.slice(ABANDONED_FILE.length + 1))
+  const names = namesLike(folder, ABANDONED).sort((one, other) => number(one) - number(other))
+  return names.slice(0, MAX_ABANDONED)
 }
 
 function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): MarkerView | undefined {

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, kindAt, kindOfStats, realPathIfSeen } from '../disk/file-facts.ts'
+import { namesLike } from '../disk/folders.ts'
 import type { HookHost } from '../hosts/hook-entries.ts'
 import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -27,6 +28,19 @@ export function claudeFolder({ environment, findHome }: Person, scope: Scope, pr
 
 export function claudeSettingsPath(person: Person, scope: Scope, project: string): string {
   return path.join(claudeFolder(person, scope, project), scope === 'local' ? 'settings.local.json' : 'settings.json')
+}
+
+const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: '/Library/Application Support/ClaudeCode',
+  win32: 'C:\\Program Files\\ClaudeCode',
+}
+
+/** The settings of an organization. Claude Code merges them (2.1.332). */
+export function managedSettingsPaths({ platform }: Pick<CommandContext, 'platform'>): string[] {
+  const folder = MANAGED_FOLDERS[platform] ?? '/etc/claude-code'
+  const dropIns = path.join(folder, 'managed-settings.d')
+  const names = namesLike(dropIns, /^[^.].*\.json$/).map((name) => path.join(dropIns, name))
+  return [path.join(folder, 'managed-settings.json'), ...names]
 }
 
 export function hookHostSettingsPath(person: Person, host: HookHost, scope: HostScope, project: string): string {

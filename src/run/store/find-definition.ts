@@ -1,6 +1,6 @@
-import fs from 'node:fs'
 import path from 'node:path'
-import { isAbsent, kindAt } from '../../disk/file-facts.ts'
+import { kindAt } from '../../disk/file-facts.ts'
+import { namesLike } from '../../disk/folders.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import type { PathKind } from '../../kernel/files.ts'
 
@@ -18,15 +18,8 @@ export function findDefinition(folders: Readonly<Record<'cwd' | 'packageFolder',
 
 export function listExamples(packageFolder: string) {
   const folder = path.join(packageFolder, 'examples')
-  let names: string[] = []
-  try {
-    names = fs.readdirSync(folder)
-  } catch (error) {
-    if (!isAbsent(error)) throw error
-  }
-  const files = names.sort().map((name) => path.parse(path.join(folder, name)))
-  const definitions = files.filter(({ ext }) => ext === '.yaml' || ext === '.json')
-  return definitions.map((parsed) => ({ name: parsed.name, file: path.format(parsed) }))
+  const names = namesLike(folder, /\.(?:yaml|json)$/)
+  return names.map((name) => ({ name: path.parse(name).name, file: path.join(folder, name) }))
 }
 
 function kindOrOther(file: string): PathKind | undefined {

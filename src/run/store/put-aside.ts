@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { inspectInside, makeFoldersInside, makeHiddenFolder, removeIfEmpty } from '../../disk/folders.ts'
+import { inspectInside, makeFoldersInside, makeHiddenFolder, namesLike, removeIfEmpty } from '../../disk/folders.ts'
 import { removeFile, sync } from '../../disk/write.ts'
 import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
@@ -85,15 +85,4 @@ export function stepResultFiles(folder: string): string[] {
 /** Prompts too long for a block reason. */
 function promptFiles(folder: string): string[] {
   return namesLike(folder, /^prompt(?:-\d+)?\.md$/)
-}
-
-function namesLike(folder: string, pattern: RegExp): string[] {
-  try {
-    return fs
-      .readdirSync(folder)
-      .filter((name) => pattern.test(name))
-      .sort()
-  } catch {
-    return []
-  }
 }

@@ -14,6 +14,7 @@ import {
   forbidsHooks,
   guardDisabledIn,
   hooksDisabledIn,
+  managedLocations,
   type SettingsLocation,
   sessionLocations,
   uninstallLine,
@@ -28,9 +29,11 @@ export function checkSettings(context: CommandContext, project: string, elsewher
   // A hook that is switched off is not reported as one that works.
   const inForce = (wired: Wired): Wired =>
     off.length > 0 ? { ...wired, findings: wired.findings.filter(({ ok }) => !ok) } : wired
+  const managed = managedLocations(context, project)
   const wired = [
+    ...managed.flatMap(wiredByOrganization),
     ...locations.flatMap((location) => wiredBySettings(context, location, project)),
-    ...wiredByPlugin(locations),
+    ...wiredByPlugin([...managed, ...locations]),
   ].map(inForce)
   const repair = 'repair the file by hand: until then Claude Code may ignore all of it'
   const faults = locations.flatMap(({ fault }) =>
@@ -60,7 +63,7 @@ const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
 export function switchedOff(context: CommandContext, locations: readonly SettingsLocation[]): DoctorFinding[] {
   const findings: DoctorFinding[] = []
-  const managed = forbidsHooks(context)
+  const managed = forbidsHooks(context, locations)
   if (managed !== undefined) {
     const fix =
       'ask your administrator to allow it there, or to add the entries that `postflight install --dry-run` prints'
@@ -106,6 +109,16 @@ function isBroken({ findings }: Wired): boolean {
   return findings.some(({ ok }) => !ok)
 }
 
+function wiredByOrganization({ file, commands }: SettingsLocation): Wired[] {
+  if (commands.length === 0) return []
+  const findings = [good('settings', `your organization installs the hook, in ${file}`)]
+  return [{ where: file, removal: '', stops: stopsOf(commands), findings, rank: 0 }]
+}
+
+function stopsOf(commands: readonly WiredCommand[]): string[] {
+  return commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : []))
+}
+
 function wiredBySettings(context: CommandContext, location: SettingsLocation, project: string): Wired[] {
   const { scope, file, commands } = location
   if (commands.length === 0) return []
@@ -117,7 +130,7 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
     {
       where: file,
       removal: `${uninstallLine(at)} --scope ${scope}`,
-      stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : [])),
+      stops: stopsOf(commands),
       findings: [finding],
       // An entry that a team shares comes before one for this machine.
       rank: copy.portable && scope === 'project' ? 1 : RANKS[scope],
@@ -230,7 +243,7 @@ export function installCommand(project: string): string {
 export function checkReach(context: CommandContext, project: string): DoctorFinding {
   const { packageFolder, platform } = context
   const { onPath, byNpx } = formOf(context, project)
-  const locations = sessionLocations(context, project)
+  const locations = [...managedLocations(context, project), ...sessionLocations(context, project)]
   if (onPath) return good('cli', '`postflight` is on the PATH')
   if (enabledPlugin(locations) !== undefined)
     return good('cli', "the plugin adds `postflight` to the PATH of the agent's shell")

@@ -12,6 +12,7 @@ import {
   claudeSettingsPath,
   HOST_SCOPES,
   hookHostSettingsPath,
+  managedSettingsPaths,
   openCodeConfigPaths,
   SCOPES,
 } from '../settings-paths.ts'
@@ -66,6 +67,7 @@ function settingsFiles(context: CommandContext, name: string, root: string): Set
   // Claude Code 2.1.332 reads its local settings in a linked worktree too.
   const main = name === 'claude' ? linkedWorktree(root)?.main : undefined
   return new Set([
+    ...(name === 'claude' ? managedSettingsPaths(context) : []),
     ...(main !== undefined ? [claudeSettingsPath(context, 'local', main)] : []),
     ...[...projects].flatMap((project) => [
       ...(host === undefined || host.readsClaudeSettings === true

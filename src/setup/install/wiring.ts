@@ -1,5 +1,4 @@
-import path from 'node:path'
-import { readSmallFile, textIn } from '../../disk/read.ts'
+import { readSmallFile } from '../../disk/read.ts'
 import type { HookHost } from '../../hosts/hook-entries.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -16,6 +15,7 @@ import {
   distinctFiles,
   HOST_SCOPES,
   hookHostSettingsPath,
+  managedSettingsPaths,
   readSettingsFile,
   requireInside,
   SCOPES,
@@ -104,23 +104,30 @@ export function hooksDisabledIn(locations: readonly SettingsLocation[], name = '
   return found?.value === true ? found.file : undefined
 }
 
-const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
-  darwin: '/Library/Application Support/ClaudeCode',
-  win32: 'C:\\Program Files\\ClaudeCode',
+/** The settings of an organization. In these, a wrong value does not make Claude Code ignore the others (2.1.332). */
+export function managedLocations(context: CommandContext, project: string): SettingsLocation[] {
+  const places = managedSettingsPaths(context).map((file) => ({ scope: 'user' as const, file, isClaudes: false }))
+  return locationsOf(context, project, places)
 }
 
-/** The settings of an organization, if with them Claude Code runs no hook of ours (measured with 2.1.330). */
-export function forbidsHooks({ platform }: CommandContext): string | undefined {
-  const file = path.join(MANAGED_FOLDERS[platform] ?? '/etc/claude-code', 'managed-settings.json')
-  const text = textIn(file) ?? ''
-  const { disableAllHooks, allowManagedHooksOnly } = parsed(text)
-  // They can start our hook, or switch our plugin on.
-  const isOnlyOthers = allowManagedHooksOnly === true && !text.includes('postflight')
-  return disableAllHooks === true || isOnlyOthers ? file : undefined
+/** The settings of an organization with which Claude Code runs no hook of ours (2.1.332). */
+export function forbidsHooks(context: CommandContext, locations: readonly SettingsLocation[]): string | undefined {
+  const managed = managedLocations(context, (locations[0] as SettingsLocation).project)
+  const isOurs = enabledPlugin(managed) !== undefined || managed.some(({ commands }) => commands.length > 0)
+  const forbids = ({ text }: SettingsLocation): boolean => {
+    const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = parsed(text)
+    if (disableAllHooks === true) return true
+    const isLocked = locked === true || (Array.isArray(locked) && locked.includes('hooks'))
+    return !isOurs && (allowManagedHooksOnly === true || (isLocked && enabledPlugin(locations) === undefined))
+  }
+  return managed.find(forbids)?.file
 }
 
 /** Claude Code's settings come before its environment. */
-export function guardDisabledIn(context: CommandContext, locations: readonly SettingsLocation[]) {
+export function guardDisabledIn(
+  context: CommandContext,
+  locations: readonly SettingsLocation[],
+): { readonly file: string | undefined } | undefined {
   const found = effective(locations, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
   if (found !== undefined) return String(found.value) === '1' ? { file: found.file } : undefined
   return variable(context.environment, 'POSTFLIGHT_DISABLE') === '1' ? { file: undefined } : undefined

@@ -24,6 +24,7 @@ import {
 const SETTINGS = '.claude/settings.json'
 const LOCAL = '.claude/settings.local.json'
 const USER = '../home/.claude/settings.json'
+const RUNNING = 'specs/.postflight/running'
 
 /** A project that depends on the package, as `npm ci` leaves it. */
 function withPackage(): DependentProject {
@@ -82,6 +83,9 @@ function write(name: string, text: string): Action {
 function rewrite(name: string, edit: (text: string) => string): Action {
   return ({ project }) => project.write(name, edit(project.has(name) ? project.read(name) : '{}'))
 }
+function marker(fields: string | Record<string, unknown>): Action {
+  return ({ project }) => project.marker('007_x', fields)
+}
 function rename(from: string, to: string): Action {
   return ({ folder }) => renameSync(join(folder, from), join(folder, to))
 }
@@ -134,11 +138,7 @@ const WIRING: readonly Row[] = [
   ['an entry of another command', replaced(/\[ ! -f [^\]]* \] \|\| exec /g, ''), /starts the hook by another command/],
   ['an entry of another copy', replaced('$CLAUDE_PROJECT_DIR/node_modules', '/elsewhere'), /starts another copy/],
   ['no JSON in settings', replaced(/^/g, '// mine\n'), /s\.json:1:1: invalid JSON/, replaced('// mine\n', '')],
-  [
-    'a launcher that is not executable',
-    ({ folder }) => chmodSync(join(folder, 'hooks/postflight-hook'), 0o644),
-    /is not executable/,
-  ],
+  ['a launcher without x', ({ folder }) => chmodSync(join(folder, 'hooks/postflight-hook'), 0o644), /not executable/],
   ['a missing bundle', rename('dist/hook.js', 'gone.js'), /hook\.js is missing/, rename('gone.js', 'dist/hook.js')],
   [
     'a broken bundle',
@@ -163,22 +163,12 @@ const PROJECT: readonly Row[] = [
     /looks for the same markers, so one stop of a sub-agent counts twice/,
     ({ cli }, fix = '') => cli(fix.split(' ').slice(1), { answers: ['y'] }),
   ],
-  ['a marker that does not parse', ({ project }) => project.marker('007_x', '{"reason": '), /is not JSON/],
-  ['a marker of another shape', ({ project }) => project.marker('007_x', '[]'), /not an object/],
-  [
-    'a marker that cannot be read',
-    ({ project }) => mkdirSync(project.at('specs/007_x/.postflight-pending'), { recursive: true }),
-    /cannot be read \(a folder\)/,
-    remove('specs/007_x'),
-  ],
+  ['a marker that does not parse', marker('{"reason": '), /is not JSON/],
+  ['a marker of another shape', marker('[]'), /not an object/],
+  ['a folder as marker', write('specs/7_x/.postflight-pending/a', ''), /be read \(a folder\)/, remove('specs/7_x')],
   ['an abandoned marker', write('specs/007_x/.postflight-abandoned', '{}'), /abandoned/, clear],
-  ['an expired marker', ({ project }) => project.marker('007_x', { created: hoursAgo(30) }), /blocks no stop/],
-  [
-    'a marker that is pending for days',
-    ({ project }) => project.marker('007_x', { cc_session_id: SESSION, created: hoursAgo(72) }),
-    /pending for 3 days/,
-    clear,
-  ],
+  ['an expired marker', marker({ created: hoursAgo(30) }), /blocks no stop/],
+  ['a marker pending for days', marker({ cc_session_id: SESSION, created: hoursAgo(72) }), /pending for 3 days/, clear],
   ['a misplaced marker', write('docs/.postflight-pending', ''), /where the hook does not look/, remove('docs')],
   [
     'a stalled run',
@@ -189,14 +179,7 @@ const PROJECT: readonly Row[] = [
     },
     /specs\/008_flow: .*stalled/,
   ],
-  [
-    'a run without its run file',
-    async (wired) => {
-      await startFlow(wired)
-      rmSync(wired.project.at('specs/.postflight/running'), { recursive: true })
-    },
-    /its run file is missing/,
-  ],
+  ['a run without its run file', (at) => startFlow(at).then(() => remove(RUNNING)(at)), /its run file is missing/],
 ]
 
 /** Findings about what git says. */
@@ -279,7 +262,7 @@ describe.concurrent('doctor finds', () => {
     project.marker('007_x', '[]')
     git(wired, 'add', '--force', 'specs/007_x')
     await startFlow(wired)
-    for (const name of ['specs/.postflight/running', '.gitignore', SETTINGS]) remove(name)(wired)
+    for (const name of [RUNNING, '.gitignore', SETTINGS]) remove(name)(wired)
     const elsewhere = createSourceProject()
     const { wrong } = await findingsOf((words) => elsewhere.cli([...words, '--root', project.dir]))
     expect(wrong).toHaveLength(5)
@@ -295,13 +278,26 @@ describe.concurrent('doctor finds', () => {
     expect((await findingsOf(wired.cli, OFF)).status).toBe(0)
   })
 
-  it.each(['disableAllHooks', 'allowManagedHooksOnly'])('%s in the settings of an organization', async (name) => {
+  it('that the settings of an organization forbid the hook, or have it themselves', async () => {
     const start = ['unshare -m', 'unshare -rm'].find((one) => canRun(`${one} mount -t tmpfs tmpfs /etc`))
-    const file = '/etc/claude-code/managed-settings.json'
-    const script = `mount -t tmpfs tmpfs /etc; mkdir /etc/claude-code; echo "{\\"${name}\\":true}" > ${file}; node "${CLI}" doctor`
     const { project } = await initialized()
-    const { stdout } = await project.shell(`exec ${start} sh -c '${script}'`)
-    if (start !== undefined) expect(stdout).toContain(`✗ ${file} forbids other hooks`)
+    const { hooks } = JSON.parse(project.read(SETTINGS))
+    const rows: readonly (readonly [file: string, settings: object])[] = [
+      ['.json', { disableAllHooks: true }],
+      ['.d/1.json', { permissions: 'postflight', allowManagedHooksOnly: true }],
+      ['.json', { strictPluginOnlyCustomization: ['hooks'] }],
+      ['.d/2.json', { hooks, allowManagedHooksOnly: true }],
+    ]
+    remove(SETTINGS)({ project } as DependentProject)
+    for (const [name, settings] of start === undefined ? [] : rows) {
+      const file = `/etc/claude-code/managed-settings${name}`
+      project.write('a', JSON.stringify(settings))
+      const run = `mount -t tmpfs tmpfs /etc && install -D a ${file} && (node ${CLI} doctor; node ${CLI} create 7 x)`
+      const { stdout, stderr } = await project.shell(`CLAUDE_CODE_SESSION_ID=s exec ${start} sh -c '${run}'`)
+      const isThere = 'hooks' in settings
+      expect(stdout).toContain(isThere ? `✓ your organization installs the hook, in ${file}` : `✗ ${file} forb`)
+      expect(stderr.includes('no settings file of Claude Code starts the hook')).toBe(!isThere)
+    }
   })
 
   it('disableAllHooks only if it counts: the settings that Claude Code reads last', async () => {
