@@ -14,6 +14,7 @@ import {
   forbidsHooks,
   guardDisabledIn,
   hooksDisabledIn,
+  isInstalledIn,
   managedLocations,
   type SettingsLocation,
   sessionLocations,
@@ -63,15 +64,16 @@ const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
 export function switchedOff(context: CommandContext, locations: readonly SettingsLocation[]): DoctorFinding[] {
   const findings: DoctorFinding[] = []
-  const managed = forbidsHooks(context, locations)
-  if (managed !== undefined) {
+  const managed = managedLocations(context, (locations[0] as SettingsLocation).project)
+  const forbidding = forbidsHooks(managed, locations)
+  if (forbidding !== undefined) {
     const fix =
       'ask your administrator to allow it there, or to add the entries that `postflight install --dry-run` prints'
-    findings.push(bad('settings', `${managed} forbids other hooks, so Claude Code does not run this one`, fix))
+    findings.push(bad('settings', `${forbidding} forbids other hooks, so Claude Code does not run this one`, fix))
   }
-  const hooksOff = hooksDisabledIn(locations)
+  const hooksOff = isInstalledIn(managed) ? undefined : hooksDisabledIn(locations)
   if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff))
-  const guardOff = guardDisabledIn(context, locations)
+  const guardOff = guardDisabledIn(context, managed, locations)
   if (guardOff !== undefined) {
     const [where, fix] =
       guardOff.file === undefined

@@ -110,15 +110,22 @@ export function managedLocations(context: CommandContext, project: string): Sett
   return locationsOf(context, project, places)
 }
 
+/** Other settings do not switch such a hook off (2.1.332). */
+export function isInstalledIn(managed: readonly SettingsLocation[]): boolean {
+  return enabledPlugin(managed) !== undefined || managed.some(({ commands }) => commands.length > 0)
+}
+
 /** The settings of an organization with which Claude Code runs no hook of ours (2.1.332). */
-export function forbidsHooks(context: CommandContext, locations: readonly SettingsLocation[]): string | undefined {
-  const managed = managedLocations(context, (locations[0] as SettingsLocation).project)
-  const isOurs = enabledPlugin(managed) !== undefined || managed.some(({ commands }) => commands.length > 0)
+export function forbidsHooks(
+  managed: readonly SettingsLocation[],
+  locations: readonly SettingsLocation[],
+): string | undefined {
   const forbids = ({ text }: SettingsLocation): boolean => {
     const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = parsed(text)
     if (disableAllHooks === true) return true
+    if (isInstalledIn(managed)) return false
     const isLocked = locked === true || (Array.isArray(locked) && locked.includes('hooks'))
-    return !isOurs && (allowManagedHooksOnly === true || (isLocked && enabledPlugin(locations) === undefined))
+    return allowManagedHooksOnly === true || (isLocked && enabledPlugin(locations) === undefined)
   }
   return managed.find(forbids)?.file
 }
@@ -126,9 +133,11 @@ export function forbidsHooks(context: CommandContext, locations: readonly Settin
 /** Claude Code's settings come before its environment. */
 export function guardDisabledIn(
   context: CommandContext,
+  managed: readonly SettingsLocation[],
   locations: readonly SettingsLocation[],
 ): { readonly file: string | undefined } | undefined {
-  const found = effective(locations, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
+  const pick = ({ env }: Record<string, unknown>) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined)
+  const found = effective(managed, pick) ?? effective(locations, pick)
   if (found !== undefined) return String(found.value) === '1' ? { file: found.file } : undefined
   return variable(context.environment, 'POSTFLIGHT_DISABLE') === '1' ? { file: undefined } : undefined
 }

@@ -282,21 +282,21 @@ describe.concurrent('doctor finds', () => {
     const start = ['unshare -m', 'unshare -rm'].find((one) => canRun(`${one} mount -t tmpfs tmpfs /etc`))
     const { project } = await initialized()
     const { hooks } = JSON.parse(project.read(SETTINGS))
-    const rows: readonly (readonly [file: string, settings: object])[] = [
-      ['.json', { disableAllHooks: true }],
-      ['.d/1.json', { permissions: 'postflight', allowManagedHooksOnly: true }],
-      ['.json', { strictPluginOnlyCustomization: ['hooks'] }],
-      ['.d/2.json', { hooks, allowManagedHooksOnly: true }],
+    const rows: readonly (readonly [file: string, settings: object, found: RegExp])[] = [
+      ['.json', { disableAllHooks: true }, /✗ .*managed-settings\.json forbids other hooks/],
+      ['.d/1.json', { permissions: 'postflight', allowManagedHooksOnly: true }, /✗ .*\.d\/1\.json forbids other hooks/],
+      ['.json', { strictPluginOnlyCustomization: ['hooks'] }, /✗ .*managed-settings\.json forbids other hooks/],
+      ['.json', OFF, /✗ POSTFLIGHT_DISABLE=1 is set in .*managed-settings\.json/],
+      ['.d/2.json', { hooks, allowManagedHooksOnly: true }, /✓ your organization installs the hook, in .*2\.json/],
     ]
-    remove(SETTINGS)({ project } as DependentProject)
-    for (const [name, settings] of start === undefined ? [] : rows) {
+    project.write(SETTINGS, '{ "disableAllHooks": true }')
+    for (const [name, settings, found] of start === undefined ? [] : rows) {
       const file = `/etc/claude-code/managed-settings${name}`
       project.write('a', JSON.stringify(settings))
       const run = `mount -t tmpfs tmpfs /etc && install -D a ${file} && (node ${CLI} doctor; node ${CLI} create 7 x)`
       const { stdout, stderr } = await project.shell(`CLAUDE_CODE_SESSION_ID=s exec ${start} sh -c '${run}'`)
-      const isThere = 'hooks' in settings
-      expect(stdout).toContain(isThere ? `✓ your organization installs the hook, in ${file}` : `✗ ${file} forb`)
-      expect(stderr.includes('no settings file of Claude Code starts the hook')).toBe(!isThere)
+      expect(stdout).toMatch(found)
+      expect(stderr.includes('no settings file of Claude Code starts the hook')).toBe(!('hooks' in settings))
     }
   })
 
