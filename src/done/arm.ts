@@ -3,7 +3,7 @@ import { isPast } from '../disk/age.ts'
 import { kindAt } from '../disk/file-facts.ts'
 import { newMarkerId } from '../disk/ids.ts'
 import { HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
-import { MAIN_AGENT, type Occasion, type Payload } from '../hosts/host.ts'
+import { MAIN_AGENT, mayGetWork, type Occasion, type Payload } from '../hosts/host.ts'
 import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
@@ -55,8 +55,8 @@ export interface Armed {
   readonly notices: readonly string[]
 }
 
-export function isJudged({ event, session, wakeUps, isPlanning }: Payload): boolean {
-  return event === 'Stop' && session !== undefined && wakeUps === 0 && isPlanning !== true
+export function isJudged(payload: Payload): boolean {
+  return payload.session !== undefined && mayGetWork(payload)
 }
 
 export interface JudgedDone {

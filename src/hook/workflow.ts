@@ -2,7 +2,7 @@ import path from 'node:path'
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
 import { replaceFile } from '../disk/write.ts'
-import type { Occasion } from '../hosts/host.ts'
+import { mayGetWork, type Occasion } from '../hosts/host.ts'
 import { commandLine, rootOptionFor, stopNowLine } from '../kernel/command-line.ts'
 import { WORKFLOW_FOLDER } from '../kernel/files.ts'
 import { approval, quote } from '../kernel/text.ts'
@@ -94,6 +94,11 @@ export function driveRuns(
       }
       const { outcome = '', why } = turn.state
       const need = needOf(turn.state)
+      if (need.kind === 'prompt' && occasion.payload.isPlanning && occasion.payload.event === 'Stop') {
+        notices.push(
+          `postflight-guard: ${workflow} sends no prompt in plan mode. It continues at the first stop after that.`,
+        )
+      }
       if (turn.command === 'finish') {
         const reason = why === undefined ? '' : `: ${quote(why)}`
         const resume = need.kind === 'resume' ? ` \`${quote(command('resume'))}\` continues it.` : ''
@@ -119,8 +124,7 @@ function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean)
   const isMain = payload.event === 'Stop'
   return {
     isMain,
-    // Not while sub-agents still work.
-    isNext: isMain && payload.wakeUps === 0 && !isBlocked,
+    isNext: mayGetWork(payload) && !isBlocked,
     isBlocked,
     promptId: payload.prompt,
     followsBlock: payload.followsBlock,

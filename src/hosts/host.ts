@@ -94,6 +94,11 @@ export interface Payload {
   readonly returned?: ReturnedAgent
 }
 
+/** Not if work will wake the agent, nor in plan mode, in which it cannot change files. */
+export function mayGetWork({ event, wakeUps, isPlanning }: Payload): boolean {
+  return event === 'Stop' && wakeUps === 0 && isPlanning !== true
+}
+
 export interface ReturnedAgent {
   readonly agent: string
   readonly agentType?: string

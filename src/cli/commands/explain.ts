@@ -6,7 +6,7 @@ import type { JudgedDone } from '../../done/arm.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, type Person, readTrusted } from '../../done/trust-store.ts'
 import { anyHost, exemptionOf, shellIdentity } from '../../hosts/all-hosts.ts'
-import { type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
+import { mayGetWork, type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
 import { parsePayload } from '../../hosts/payload.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -277,7 +277,7 @@ function describeRun({ path, status, note, isMine }: FoundRun, payload: Payload,
     const why = status === 'running' ? `${note}: this session does not drive it` : note
     return { path, answer: 'allow' as const, why }
   }
-  const isAsked = payload.event === 'Stop' && payload.wakeUps === 0 && !isHeld
+  const isAsked = mayGetWork(payload) && !isHeld
   if (!isAsked) {
     return { path, answer: 'allow' as const, why: `${note}: the driver checks the results and allows the stop` }
   }

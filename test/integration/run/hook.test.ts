@@ -138,13 +138,15 @@ describe('the stop hook drives a workflow', () => {
     expect(await project.status()).toMatchObject({ attempt: 2, prompts: 2 })
   })
 
-  it('without blocking a sub-agent, and without counting while one runs in the background (CC#55754) or a wake-up is scheduled', async () => {
+  it('without blocking a sub-agent, and without counting while one runs in the background (CC#55754), a wake-up is scheduled, or the mode is plan', async () => {
     const project = await prompted()
     const background = stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] })
     const scheduled = stop({ session_crons: [{ id: 'c', schedule: '41 13 * * *', recurring: false, prompt: 'look' }] })
     for (const payload of [subagentStop(), background, scheduled, subagentStop(), background]) {
       expect(await project.stopped(payload)).toEqual({})
     }
+    const planning = await project.stopped(stop({ permission_mode: 'plan' }))
+    expect(planning).toEqual({ systemMessage: expect.stringContaining('sends no prompt in plan mode') })
     expect(await project.status()).toMatchObject({ prompts: 1, attempt: 1 })
   })
 
