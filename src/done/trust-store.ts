@@ -11,7 +11,7 @@ import { proveOrClear } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { type Environment, jsonObjectIn } from '../kernel/values.ts'
 import { stateFolder } from '../project/home-folder.ts'
-import { linkedWorktree } from '../project/root.ts'
+import { inMainCheckout } from '../project/root.ts'
 import { DONE_WORD } from '../project/task-folders.ts'
 import { type DoneRule, type DoneStatus, readRules, rulesFile } from './done-rules.ts'
 
@@ -107,8 +107,7 @@ function trustFolder({ environment, findHome }: Person): string {
 }
 
 export function trustedRoot(root: string): string {
-  const worktree = linkedWorktree(root)
-  return worktree === undefined ? root : path.join(worktree.main, path.relative(worktree.top, root))
+  return inMainCheckout(root) ?? root
 }
 
 /** The main checkout of a linked worktree, if the rules that both share still have their file there. */

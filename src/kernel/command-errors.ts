@@ -233,6 +233,8 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
     `"${a.remote}" is not a configured remote: name one that \`git remote\` lists (a URL is not accepted).`,
   'host-unknown': (a) => `unknown host "${a.host}": use one of ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": use user, project or local.`,
+  'scope-not-here': (a) =>
+    `in a linked worktree, ${a.host} reads the hooks of the main checkout ${a.path}, and only if the worktree has a folder ${a.folder} too: run this there, or add --scope user.`,
   'scope-not-of-host': (a) => `${a.host} has no settings for the scope "${a.scope}": use user or project.`,
   'init-unfinished': (a) =>
     `${a.fault} Already written: ${a.written}. Fix that, and run the same command again: it writes what is missing.`,

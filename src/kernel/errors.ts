@@ -149,6 +149,7 @@ export const EXIT_CODES = {
   'remote-unknown': EXIT.usage as With<{ remote: string }>,
   'host-unknown': EXIT.usage as With<{ host: string; known: string }>,
   'scope-unknown': EXIT.usage as With<{ scope: string }>,
+  'scope-not-here': EXIT.usage as With<{ host: string; folder: string; path: string }>,
   'scope-not-of-host': EXIT.usage as With<{ scope: string; host: string }>,
   'home-unknown': EXIT.usage,
   'not-a-folder': EXIT.write as With<{ path: string; kind: PathKind }>,

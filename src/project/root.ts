@@ -122,6 +122,12 @@ export function linkedWorktree(folder: string): { readonly top: string; readonly
   }
 }
 
+/** The same folder in the main checkout, if this one is in a linked worktree. */
+export function inMainCheckout(folder: string): string | undefined {
+  const worktree = linkedWorktree(folder)
+  return worktree && path.join(worktree.main, path.relative(worktree.top, folder))
+}
+
 function lineIn(file: string): string | undefined {
   return textIn(file, GIT_FILE_LIMIT)?.replace(/\r?\n$/, '')
 }

@@ -7,6 +7,7 @@ import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { variable } from '../kernel/values.ts'
 import type { CommandContext } from '../project/command-context.ts'
+import { inMainCheckout } from '../project/root.ts'
 
 /** Finds the settings files of each host and scope. */
 
@@ -44,8 +45,14 @@ export function managedSettingsPaths({ platform }: Pick<CommandContext, 'platfor
 }
 
 export function hookHostSettingsPath(person: Person, host: HookHost, scope: HostScope, project: string): string {
-  const folder = hookHostFolder(person, host)
-  return path.join(scope === 'user' ? folder : path.join(project, host.folder), host.file)
+  const folder = scope === 'user' ? hookHostFolder(person, host) : path.join(projectRead(host, project), host.folder)
+  return path.join(folder, host.file)
+}
+
+/** In a linked worktree Codex reads the main checkout's file, if the worktree has such a folder too (0.171.0). */
+export function projectRead({ folder, readsMainCheckout }: HookHost, project: string): string {
+  const isElsewhere = readsMainCheckout === true && kindAt(path.join(project, folder)) !== undefined
+  return (isElsewhere ? inMainCheckout(project) : undefined) ?? project
 }
 
 export function hookHostFolder({ environment, findHome }: Person, { folder, folderVariable }: HookHost): string {

@@ -209,6 +209,13 @@ export async function findingsOf(
   return { status, all: findings, wrong: findings.filter(({ ok }) => !ok), stdout }
 }
 
+/** Commits the files of a project without git, and returns a linked worktree of it. */
+export async function linkWorktree(project: Project): Promise<string> {
+  const commit = 'git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm x --allow-empty'
+  expect(await project.shell(`${commit} && git worktree add -q ../linked`)).toMatchObject({ status: 0 })
+  return project.at('../linked')
+}
+
 export function withMarker(content: object | string = {}, task = '259_x', create = createSourceProject): Project {
   const project = create()
   project.marker(task, typeof content === 'string' ? content : { ...content })

@@ -11,6 +11,7 @@ import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
+import { inMainCheckout } from '../../project/root.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
 import { missingRules, type Rules, removeRules, requireRules } from '../permission-rules.ts'
@@ -79,6 +80,9 @@ function findTarget(context: CommandContext, name: string, scope: Scope, project
   }
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host?.title ?? 'OpenCode' })
   if (host === undefined) return openCodeTarget(context, scope, project)
+  const main = scope === 'project' && host.readsMainCheckout === true ? inMainCheckout(project) : undefined
+  if (main !== undefined)
+    throw new PostflightError('scope-not-here', { host: host.title, folder: host.folder, path: main })
   const file = hookHostSettingsPath(context, host, scope, project)
   return { ...hookTarget(context, scope, project, file, host), notes }
 }

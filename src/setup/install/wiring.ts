@@ -16,6 +16,7 @@ import {
   HOST_SCOPES,
   hookHostSettingsPath,
   managedSettingsPaths,
+  projectRead,
   readSettingsFile,
   requireInside,
   SCOPES,
@@ -53,7 +54,8 @@ export function hookHostLocations(context: CommandContext, host: HookHost, proje
   const places = scopes.map((scope) => {
     return { scope, file: hookHostSettingsPath(context, host, scope, project), isClaudes: false }
   })
-  return [...shared.filter(({ scope }) => scope !== 'user'), ...locationsOf(context, project, places)]
+  const own = locationsOf(context, projectRead(host, project), places)
+  return [...shared.filter(({ scope }) => scope !== 'user'), ...own]
 }
 
 type Place = Pick<SettingsLocation, 'scope' | 'file' | 'isClaudes'>

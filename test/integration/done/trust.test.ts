@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keepTrusted, readTrusted, trustedRoot } from '../../../src/done/trust-store.ts'
-import { createSourceProject, type Project } from '../../support/project.ts'
+import { createSourceProject, linkWorktree, type Project } from '../../support/project.ts'
 
 const RULES = [{ name: 'tests', when: ['src/**'], unless: ['src/x'], checks: ['npm test'], timeoutMs: 60_000 }]
 
@@ -82,11 +82,7 @@ describe('a linked worktree', () => {
 
   it('made by git is one', async () => {
     const project = createSourceProject({ git: false })
-    const run = await project.shell(
-      'git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git worktree add -q ../worktree',
-    )
-    expect(run.stderr).not.toContain('fatal')
-    expect(trustedRoot(join(project.base, 'worktree'))).toBe(project.dir)
+    expect(trustedRoot(await linkWorktree(project))).toBe(project.dir)
   })
 
   it.each<[string, (project: Project, worktree: string) => void]>([

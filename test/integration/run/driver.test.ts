@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Flow, flowProject, IN_SESSION } from '../../support/flow.ts'
 import { SESSION } from '../../support/payloads.ts'
-import { createProject } from '../../support/project.ts'
+import { createProject, linkWorktree } from '../../support/project.ts'
 
 const PHASES = [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }]
 
@@ -49,17 +49,15 @@ describe('start and resume', () => {
 
   it('name the main folder in a linked worktree, and only there', async () => {
     const project = withFlow()
-    const commit = 'git -c user.name=t -c user.email=t@t commit -qm x'
-    const made = await project.shell(`git init -q && git add -A && ${commit} && git worktree add -q ../linked`)
-    expect(made.status, made.stderr).toBe(0)
+    const cwd = await linkWorktree(project)
     // Not committed, but Claude Code reads these settings in the worktree too.
     await project.cli(['install', '--scope', 'local'])
-    const inside = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--root', project.at('../linked')]
-    const { stdout } = await project.cli(inside, { env: IN_SESSION, cwd: project.at('../linked') })
+    const inside = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--root', cwd]
+    const { stdout } = await project.cli(inside, { env: IN_SESSION, cwd })
     expect(stdout).toContain(`This is a linked worktree of ${project.dir}: `)
     expect(stdout).toContain('end your turn now: the prompts come automatically')
     project.write('../linked/.claude/settings.json', project.read('.claude/settings.local.json'))
-    const { stdout: found } = await project.cli(['doctor', '--root', project.at('../linked')])
+    const { stdout: found } = await project.cli(['doctor', '--root', cwd])
     expect(found).toContain(`uninstall --root ${project.dir} --scope local`)
     expect((await start(project, '8')).stdout).not.toContain('linked worktree')
   })

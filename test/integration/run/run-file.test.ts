@@ -14,6 +14,7 @@ import {
   createSourceProject,
   type HookRun,
   type JsonDocument,
+  linkWorktree,
   type Project,
   type ProjectOptions,
 } from '../../support/project.ts'
@@ -221,8 +222,7 @@ describe.concurrent('the run continues after', () => {
 
   it('a linked worktree was made: the run belongs to the main one', async () => {
     const project = await started(makerOf(false, { git: false }))
-    await git(project, 'init -q .', 'add -A', 'commit -qm x', 'worktree add -q ../linked')
-    const linked = join(project.base, 'linked')
+    const linked = await linkWorktree(project)
     const env = claudeHookEnv(project, SESSION)
     // The hook searches the worktree, and the project by its variable.
     const run = await project.hook({ ...stop(), cwd: linked }, { env, cwd: linked })
@@ -233,8 +233,7 @@ describe.concurrent('the run continues after', () => {
   it('it was started in a linked worktree: a session there gets its prompts, the main one does not', async () => {
     const project = createProject({ git: false })
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: PHASES }))
-    await git(project, 'init -q .', 'add -A', 'commit -qm x', 'worktree add -q ../linked')
-    const linked = join(project.base, 'linked')
+    const linked = await linkWorktree(project)
     await project.cli(START, { cwd: linked, env: { ...ENV, CLAUDE_PROJECT_DIR: linked } })
     const env = { ...claudeHookEnv(project, SESSION), CLAUDE_PROJECT_DIR: linked }
     const there = async () => (await project.hook({ ...stop(), cwd: linked }, { env, cwd: linked })).answer.reason

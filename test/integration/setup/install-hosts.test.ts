@@ -9,6 +9,7 @@ import {
   createSourceProject,
   findingsOf,
   type JsonDocument,
+  linkWorktree,
   type Project,
   type RunOptions,
 } from '../../support/project.ts'
@@ -100,9 +101,8 @@ describe.concurrent('install --host', () => {
     const { project, folder, cli } = createDependentProject()
     for (const host of HOSTS) await cli(`install --host ${host}`)
     const ofProject = '"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"'
-    for (const host of ['copilot', 'qwen', 'droid'] as const) {
+    for (const host of ['copilot', 'qwen', 'droid'] as const)
       expect(commandIn(fileOf(project, host, 'project'))).toContain(ofProject)
-    }
     const ofCodex = commandIn(fileOf(project, 'codex', 'project'))
     expect(ofCodex).toContain(`"${folder}/hooks/postflight-hook"`)
     expect(ofCodex).not.toContain('$')
@@ -118,9 +118,7 @@ describe.concurrent('install --host', () => {
     expect(copilot.stdout).toContain('Claude Code and Copilot CLI both read this file')
     expect((await install(project, 'qwen')).stdout).not.toMatch(/trust/)
     expect(project.has('../home/.codex/config.toml')).toBe(false)
-  })
-
-  it('does not mention trust for the hooks of the user in Copilot CLI, which always run', async () => {
+    // The user's own hooks always run there.
     expect((await install(createSourceProject(), 'copilot', '--scope', 'user')).stdout).not.toMatch(/trust/)
   })
 
@@ -143,9 +141,8 @@ describe.concurrent('install --host', () => {
   it.each(HOSTS)('%s refuses a second scope, which would count each stop twice', async (host) => {
     const project = createSourceProject()
     await install(project, host)
-    const second = await install(project, host, '--scope', 'user')
-    expect(second.status).toBe(1)
-    expect(second.stderr).toContain(`postflight uninstall --host ${host} --scope project`)
+    const stderr = expect.stringContaining(`postflight uninstall --host ${host} --scope project`)
+    expect(await install(project, host, '--scope', 'user')).toMatchObject({ status: 1, stderr })
     expect((await install(project, host, '--scope', 'user', '--force')).status).toBe(0)
     expect((await wrongIn(project)).map(({ fix }) => fix)).toContain(`postflight uninstall --host ${host} --scope user`)
   })
@@ -156,30 +153,25 @@ describe.concurrent('install --host', () => {
     const run = await install(project, 'copilot', '--scope', 'user')
     expect(run.stderr).toContain('the hook is already in .claude/settings.local.json')
     await install(other, 'copilot', '--scope', 'user')
-    for (const words of [['install'], ['init', '--yes']]) {
-      const { status, stderr } = await other.cli(words)
-      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('--host copilot --scope user') })
-    }
+    const stderr = expect.stringContaining('--host copilot --scope user')
+    for (const words of [['install'], ['init', '--yes']])
+      expect(await other.cli(words)).toMatchObject({ status: 1, stderr })
   })
 
   it('follows the variables that name the folder of the user', async () => {
     const project = createSourceProject()
     const env = { CODEX_HOME: join(project.base, 'codex'), COPILOT_HOME: join(project.base, 'copilot') }
-    for (const host of ['codex', 'copilot']) {
-      await project.cli(['install', '--host', host, '--scope', 'user'], { env })
-    }
+    for (const host of ['codex', 'copilot']) await project.cli(['install', '--host', host, '--scope', 'user'], { env })
     expect(eventsIn(join(env.CODEX_HOME, 'hooks.json'))).toContain('Stop')
     expect(eventsIn(join(env.COPILOT_HOME, 'hooks/postflight-guard.json'))).toContain('Stop')
   })
 
-  it.each(['codex', 'qwen', 'droid'])('%s has no scope "local"', async (host) => {
-    const run = await install(createSourceProject(), host, '--scope', 'local')
-    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('use user or project') })
-  })
-
-  it('names every host if the given one is unknown', async () => {
-    const stderr = expect.stringContaining('use one of claude, opencode, codex, copilot, qwen, droid')
-    expect(await install(createSourceProject(), 'gemini')).toMatchObject({ status: 64, stderr })
+  it.each([
+    ...['codex', 'qwen', 'droid'].map((host) => [host, 'local', 'use user or project'] as const),
+    ['gemini', 'project', 'use one of claude, opencode, codex, copilot, qwen, droid'] as const,
+  ])('%s --scope %s is refused, with those that there are', async (host, scope, named) => {
+    const run = await install(createSourceProject(), host, '--scope', scope)
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(named) })
   })
 })
 
@@ -228,7 +220,7 @@ describe.concurrent('doctor finds', () => {
   })
 
   it('hooks that Codex does not trust yet', async () => {
-    const project = createSourceProject()
+    const project = createSourceProject({ git: false })
     await install(project, 'codex')
     const untrusted = await wrongIn(project)
     trustInCodex(project)
@@ -239,6 +231,13 @@ describe.concurrent('doctor finds', () => {
     renameSync(trust, join(project.base, 'trust.toml'))
     symlinkSync(join(project.base, 'trust.toml'), trust)
     expect(await wrongIn(project)).toEqual([])
+    // In a linked worktree Codex reads the main checkout's file, if there is such a folder.
+    const cwd = await linkWorktree(project)
+    expect(await wrongIn(project, { cwd })).toEqual([])
+    const stderr = expect.stringContaining(`Codex CLI reads the hooks of the main checkout ${project.dir}, and only if`)
+    expect(await project.cli(['install', '--host', 'codex'], { cwd })).toMatchObject({ status: 64, stderr })
+    rmSync(join(cwd, '.codex'), { recursive: true })
+    expect(await wrongIn(project, { cwd })).toMatchObject([{ what: expect.stringContaining('not installed') }])
   })
 
   it.each([

@@ -163,6 +163,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'remote-unknown': [{ remote: 'up' }],
     'host-unknown': [{ host: 'vim', known: 'claude, codex' }],
     'scope-unknown': [{ scope: 'all' }],
+    'scope-not-here': [{ host: 'Codex CLI', folder: '.codex', path: '/p' }],
     'scope-not-of-host': [{ host: 'Codex CLI', scope: 'local' }],
     'not-a-folder': each('kind', ['file', 'link'], { path: '/p' }),
     'home-unknown': [{}],
