@@ -71,7 +71,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const done = [...removals, ...undone]
   const [first] = done
   const isOfProject = isOfClaude(host, target.scope) && target.scope !== 'user'
-  if (isOfProject && first !== undefined) {
+  if (target.scope !== 'user' && first !== undefined) {
     const isExposed = ofProject.some(({ file }) => path.basename(file) === '.gitignore')
     lines.push(...keptInSpecs(context, target.project, isExposed))
   }

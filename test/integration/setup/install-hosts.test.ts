@@ -73,11 +73,12 @@ describe.concurrent('install --host', () => {
     expect(() => eventsIn(file)).toThrow('ENOENT')
   })
 
-  it('leaves "permissions" of another host than Claude Code alone, whatever they are', async () => {
+  it('leaves "permissions" of another host than Claude Code alone, whatever they are, and says that markers stay', async () => {
     const project = createSourceProject()
     const file = project.write(FILES.qwen.project, '{"permissions":[]}')
     await install(project, 'qwen')
-    await project.cli(['uninstall', '--host', 'qwen'])
+    project.marker('259_x', {})
+    expect((await project.cli(['uninstall', '--host', 'qwen'])).stdout).toContain('Kept 1 marker in specs/')
     expect(readFileSync(file, 'utf8')).toBe('{"permissions":[]}')
   })
 
@@ -188,9 +189,8 @@ describe.concurrent('doctor finds', () => {
     const settings = JSON.parse(project.read('.factory/settings.json'))
     delete settings.hooks.PostToolUse
     project.write('.factory/settings.json', JSON.stringify(settings))
-    const [finding] = await wrongIn(project)
+    expect((await wrongIn(project))[0]?.fix).toBe('postflight install --host droid --scope project')
     await install(project, 'droid')
-    expect(finding?.fix).toBe('postflight install --host droid --scope project')
     expect(await wrongIn(project)).toEqual([])
   })
 
