@@ -28,6 +28,7 @@ import {
   isFuture,
   isToldFirst,
   makeSessionFolder,
+  noteResume,
   promptOf,
   readBaseline,
   readBypass,
@@ -96,7 +97,7 @@ export function judgeDone(
   const bypass = kindAt(folder.path) === undefined ? readNewSessionBypass(root, copy) : readBypass(folder)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, copy, nowMs))
-  const prompt = promptOf(payload)
+  const prompt = promptOf(payload, folder)
   return {
     folder,
     pending,
@@ -297,8 +298,9 @@ export function startDone(
   if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
     // After a compaction a folder that is gone took its count of blocked stops with it.
-    if (payload.isCompacted !== true && readBaseline(folder) === undefined) {
-      writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, copy, nowMs))))
+    if (payload.isCompacted !== true) {
+      if (readBaseline(folder) !== undefined) noteResume(folder, nowMs)
+      else writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, copy, nowMs))))
     }
     touchFolder(folder)
   }

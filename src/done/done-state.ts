@@ -152,9 +152,21 @@ export function endAbandoned(folder: TaskFolder, marker: Marker): void {
 
 const WHOLE_SESSION = 'session'
 
-export function promptOf({ prompt }: Payload): string {
-  return prompt ?? WHOLE_SESSION
+const RESUMED_FILE = 'resumed'
+
+export function noteResume({ path: folder }: TaskFolder, nowMs: number): void {
+  replaceFile(path.join(folder, RESUMED_FILE), `${nowMs}\n`)
 }
+
+/** Copilot CLI and droid name no prompt: there each resume of the session counts as one. */
+export function promptOf({ prompt }: Payload, { path: folder }: TaskFolder): string {
+  if (prompt !== undefined) return prompt
+  const read = readSmallFile(path.join(folder, RESUMED_FILE), RESUMED_LIMIT)
+  return read.kind === 'text' ? `${WHOLE_SESSION} ${read.text}` : WHOLE_SESSION
+}
+
+/** In bytes. */
+const RESUMED_LIMIT = 64
 
 function slotPath({ path: folder }: TaskFolder, prompt: string, slot: number): string {
   return path.join(folder, `asked-${sha256(prompt).slice(0, 16)}-${slot}`)

@@ -57,13 +57,13 @@ async function searchOf(root: string, { deadline }: Occasion, person: Person): P
 
 /** Each prompt has its own limit of blocks. */
 function countForPrompt(committed: CommittedStop, { payload, roots }: Occasion): CommittedStop {
-  const prompt = promptOf(payload)
   // A stop that is blocked in several roots counts once.
   let asked: number | undefined
   const outcomes = committed.outcomes.map((outcome): StopOutcome => {
     if (outcome.kind !== 'blocked' || !isSessionFolder(outcome.stored.folder)) return outcome
     const { folder } = outcome.stored
     try {
+      const prompt = promptOf(payload, folder)
       asked ??= askedAt(folder, prompt, roots)
       return countAsking(folder, prompt, asked) ? outcome : { kind: 'let-go', folder }
     } catch (error) {

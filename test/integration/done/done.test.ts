@@ -103,6 +103,17 @@ describe('a stop of the main agent', () => {
     expect(reason).toContain('Blocked stop 2 of 3.')
   })
 
+  it('is blocked three times after each start of the session, on a host that names no prompt', async () => {
+    const project = await begun()
+    const decisions: unknown[] = []
+    for (const source of ['', '', '', '', 'compact', 'resume']) {
+      if (source !== '') await project.hook(sessionStart(source))
+      await edit(project, 'src/b.ts')
+      decisions.push((await stops(project, { prompt_id: undefined })).answer.decision)
+    }
+    expect(decisions).toEqual(['block', 'block', 'block', undefined, undefined, 'block'])
+  })
+
   it('is blocked three times at most, then given up until another prompt and a further change', async () => {
     const project = await begun()
     project.write('broken', '')
@@ -664,14 +675,11 @@ describe('a hostile or broken project', () => {
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
     await edit(project, 'src/b.ts')
     const both = [SESSION, OTHER_SESSION]
-    for (const session of both) {
+    for (const session of both)
       expect(await reasonOf(stops(project, { session_id: session })), session).toContain('src/b.ts')
-    }
     const runs = await Promise.all(both.map((session) => project.cli(['done', '--json'], agentShell(session))))
     expect(runs.map(({ status }) => status)).toEqual([0, 0])
-    for (const session of both) {
-      expect((await stops(project, { session_id: session })).answer, session).toEqual({})
-    }
+    for (const session of both) expect((await stops(project, { session_id: session })).answer, session).toEqual({})
     expect(Object.keys(JSON.parse(project.read('specs/.postflight/done-receipts.json')).receipts)).toHaveLength(1)
   })
 
@@ -719,9 +727,8 @@ describe('a hostile or broken project', () => {
 
   it('is not asked for what editors, systems and interpreters leave beside sources', async () => {
     const project = await begun()
-    for (const name of ['.a.ts.swp', '.DS_Store', '__pycache__/a.pyc', 'a.ts~', '#a.ts#', '.#a.ts']) {
+    for (const name of ['.a.ts.swp', '.DS_Store', '__pycache__/a.pyc', 'a.ts~', '#a.ts#', '.#a.ts'])
       await edit(project, `src/${name}`)
-    }
     expect((await stops(project)).answer).toEqual({})
   })
 

@@ -357,15 +357,13 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     project.marker('001_other', OWNED)
     project.write('specs/archive/012_\ufffd/notes', '')
     expect((await project.hook(subagentStop())).answer.reason).not.toContain('259_')
-    for (const line of ['clear 259', 'bypass --all', 'clear --all', 'create 259 x']) {
+    for (const line of ['clear 259', 'bypass --all', 'clear --all', 'create 259 x'])
       expect(await project.cli(line.split(' ')), line).toMatchObject({ status: 0, stderr: '' })
-    }
     expect((await project.cli(['inspect'])).stdout).not.toContain('\ufffd')
     const examined = await project.cli(['doctor'])
     expect(project.has('specs/259_x/.postflight-pending')).toBe(true)
     expect(project.has('specs/259_\ufffd/.postflight-pending')).toBe(true)
-    for (const folder of ['259_\ufffd', 'archive/012_\ufffd']) {
+    for (const folder of ['259_\ufffd', 'archive/012_\ufffd'])
       expect(examined.stdout).toContain(`specs/${folder} cannot be searched (its name is not UTF-8`)
-    }
   })
 })

@@ -12,9 +12,7 @@ describe('the file that POSTFLIGHT_ROOTS_FILE names', () => {
     const env = { POSTFLIGHT_ROOTS_FILE: file }
     expect((await project.cli(['inspect'], { env })).status).toBe(0)
     expect(project.read('roots')).toBe('/somewhere/else\n')
-    for (const words of [CREATE, CREATE, ['clear', '259']]) {
-      expect((await project.cli(words, { env })).status).toBe(0)
-    }
+    for (const words of [CREATE, CREATE, ['clear', '259']]) expect((await project.cli(words, { env })).status).toBe(0)
     expect(project.read('roots')).toBe(`/somewhere/else\n${project.dir}\n`)
   })
 

@@ -303,9 +303,8 @@ describe.concurrent('doctor finds', () => {
   it('disableAllHooks only if it counts: the settings that Claude Code reads last', async () => {
     const wired = await initialized()
     set(USER, { disableAllHooks: true })(wired)
-    for (const command of ['init --yes', 'install']) {
+    for (const command of ['init --yes', 'install'])
       expect((await wired.cli(command)).stdout).toContain('sets disableAllHooks, so no hook runs')
-    }
     set(LOCAL, { disableAllHooks: false })(wired)
     expect((await findingsOf(wired.cli)).wrong).toEqual([])
     expect(stopHooks(wired).commands).toHaveLength(1)

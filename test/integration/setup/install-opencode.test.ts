@@ -88,9 +88,8 @@ describe.concurrent('install --host opencode', () => {
     await project.cli(['install', '--host', 'opencode', '--scope', 'user'], { env })
     expect(project.read('opencode.jsonc')).toContain(PLUGIN)
     expect(project.has(CONFIG)).toBe(false)
-    for (const folder of ['../home/.config', '../xdg']) {
+    for (const folder of ['../home/.config', '../xdg'])
       expect(JSON.parse(project.read(join(folder, 'opencode', CONFIG)))).toEqual({ plugin: [PLUGIN] })
-    }
   })
 
   it('warns of a path on this machine, and suggests the scope user, because OpenCode has no local scope', async () => {

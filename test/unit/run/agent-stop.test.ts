@@ -256,9 +256,7 @@ describe('a run that waits', () => {
 
   it('stays as it is after any other command, and is not begun if the state has none', () => {
     const [held, none] = [waiting(), asked()]
-    for (const state of [held, none]) {
-      expect(afterWaitEvent(state, { ...ANNOUNCES, kind: 'command' }, NOW)).toBe(state)
-    }
+    for (const state of [held, none]) expect(afterWaitEvent(state, { ...ANNOUNCES, kind: 'command' }, NOW)).toBe(state)
     expect(afterWaitEvent(none, ANNOUNCES, NOW)).toBe(none)
   })
 
