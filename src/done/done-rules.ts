@@ -119,9 +119,7 @@ function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
       }
       return []
     }
-    if (list.some((text) => text.length > longest)) {
-      fault([...at, name], `must be at most ${longest} characters long`)
-    }
+    if (list.some((text) => text.length > longest)) fault([...at, name], `must be at most ${longest} characters long`)
     return list
   }
   const patterns = (name: string): string[] => {

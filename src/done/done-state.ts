@@ -161,12 +161,9 @@ export function noteResume({ path: folder }: TaskFolder, nowMs: number): void {
 /** Copilot CLI and droid name no prompt: there each resume of the session counts as one. */
 export function promptOf({ prompt }: Payload, { path: folder }: TaskFolder): string {
   if (prompt !== undefined) return prompt
-  const read = readSmallFile(path.join(folder, RESUMED_FILE), RESUMED_LIMIT)
+  const read = readSmallFile(path.join(folder, RESUMED_FILE), BASELINE_LIMIT)
   return read.kind === 'text' ? `${WHOLE_SESSION} ${read.text}` : WHOLE_SESSION
 }
-
-/** In bytes. */
-const RESUMED_LIMIT = 64
 
 function slotPath({ path: folder }: TaskFolder, prompt: string, slot: number): string {
   return path.join(folder, `asked-${sha256(prompt).slice(0, 16)}-${slot}`)

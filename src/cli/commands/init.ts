@@ -75,9 +75,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   checkNames(options.skip)
   const scope = options.scope ?? likelyScope(context)
   const target = targetOf(context, 'claude', scope)
-  if (!options.force && !options.skip.includes('hook')) {
-    refuseSecond(context, target)
-  }
+  if (!options.force && !options.skip.includes('hook')) refuseSecond(context, target)
   const parts = initParts(context, target, freeCommands, options.skip)
   const missing = parts.filter(({ state }) => state === 'missing')
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)

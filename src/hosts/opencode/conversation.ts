@@ -269,9 +269,7 @@ export class SessionTree {
     const lineage = [session]
     for (let id = session; lineage.length <= MAX_DEPTH; ) {
       // A session created before this process has sent no event.
-      if (!this.#parents.has(id)) {
-        this.note(need(await this.client.session.get({ path: { id } }), 'session.get', id))
-      }
+      if (!this.#parents.has(id)) this.note(need(await this.client.session.get({ path: { id } }), 'session.get', id))
       const parent = this.#parents.get(id)
       if (parent === undefined) break
       lineage.push(parent)

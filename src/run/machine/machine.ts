@@ -134,9 +134,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   const failed = withTransition(state, { event: 'retry', ...where(state), detail: why }, seen.nowMs)
   const tried = { ...failed, phaseAttempts: attempts, stage: withdrawn(failed), lastFailure: why }
   if (attempts < state.maxPhaseAttempts) return only(tried, 'observe')
-  if (phase.gate === 'strict') {
-    return only(end(tried, 'stalled', seen.nowMs, attemptsFailed(attempts, why)), 'finish')
-  }
+  if (phase.gate === 'strict') return only(end(tried, 'stalled', seen.nowMs, attemptsFailed(attempts, why)), 'finish')
   const goingOn = { ...tried, skips: state.skips + 1 }
   const warned = withTransition(goingOn, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
   // A missing or invalid artifact counts as a failing verdict.

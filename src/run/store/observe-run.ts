@@ -248,9 +248,7 @@ function readJson(folder: string, name: string, limit: number, inspect = inspect
 }
 
 function unreadable(folder: string, name: string, detail: string): string {
-  if (isNoFaultOfFile(detail)) {
-    throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail })
-  }
+  if (isNoFaultOfFile(detail)) throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail })
   return `${quote(name)} cannot be read (${quote(detail, 80)})`
 }
 

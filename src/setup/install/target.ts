@@ -57,9 +57,7 @@ export interface Target {
 }
 
 export function targetOf(context: CommandContext, host: string, scope: string): Target {
-  if (!HOSTS.includes(host)) {
-    throw new PostflightError('host-unknown', { host, known: HOSTS.join(', ') })
-  }
+  if (!HOSTS.includes(host)) throw new PostflightError('host-unknown', { host, known: HOSTS.join(', ') })
   if (!SCOPES.includes(scope as never)) throw new PostflightError('scope-unknown', { scope })
   const project = projectFolder(context)
   const target = findTarget(context, host, scope as Scope, project)
