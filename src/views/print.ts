@@ -135,7 +135,9 @@ export function processScreen(output: Output, isJson: boolean) {
 }
 
 const PIECES = /\u001b\[[\d;]*m| +|[^ \u001b]+/g
-const PIECES_TO_COPY = /\u001b\[[\d;]*m| +|(?:`[^`\u001b]*`|[^ \u001b])+/g
+/** Also keeps `postflight clear 259_x --root '/a b'` whole if it stands without backticks. */
+const PIECES_TO_COPY =
+  /\u001b\[[\d;]*m| +|(?:`[^`\u001b]*`|postflight (?:workflow )?[a-z]+(?: [^ ;,()\u001b]*\d[^ ;,()\u001b]*)?(?: --[a-z-]+(?: '[^'\u001b]*'| [\w./-]+)?)*|[^ \u001b])+/g
 
 const ENDS = /^\u001b\[(?:0|22|39)?m$/
 

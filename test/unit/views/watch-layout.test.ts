@@ -25,6 +25,8 @@ describe('a line that is wrapped', () => {
     ['Undo: (`postflight clear`), now', 30, ['Undo: (`postflight clear`),', '  now']],
     ['  `echo 0123456789`', 10, ['  `echo 0123456789`']],
     ["it's a ` alone", 8, ["it's a `", '  alone']],
+    ["→ postflight clear 7 --root '/a b' first", 14, ['→', "  postflight clear 7 --root '/a b'", '  first']],
+    ['→ postflight workflow stop 7_x; if so', 12, ['→', '  postflight workflow stop 7_x;', '  if so']],
   ])('keeps words and commands whole for people who copy them: %j in %d columns', (line, columns, expected) => {
     expect(wrap(line, columns, true)).toEqual(expected)
   })
