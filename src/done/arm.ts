@@ -4,7 +4,7 @@ import { kindAt } from '../disk/file-facts.ts'
 import { newMarkerId } from '../disk/ids.ts'
 import { HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import { MAIN_AGENT, mayGetWork, type Occasion, type Payload } from '../hosts/host.ts'
-import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
+import { commandLine, personNote, rootOptionFor } from '../kernel/command-line.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
@@ -311,8 +311,9 @@ export function startDone(
 export function toldAtStart(root: string, { payload, reader }: Occasion, person: Person): readonly string[] {
   const status = doneStatus(root, person)
   const isTold = status === 'untrusted' || status === 'changed' || status === 'unreadable'
-  const trust = commandLine(['trust'], rootOptionFor(reader, root))
-  return isTold && payload.isCompacted !== true ? [doneAtStart(status, trust)] : []
+  if (!isTold || payload.isCompacted === true) return []
+  const rootOption = rootOptionFor(reader, root)
+  return [doneAtStart(status, commandLine(['trust'], rootOption)) + personNote(reader, ['trust'], rootOption)]
 }
 
 export function isStarted(root: string, { payload: { session } }: Occasion): boolean {

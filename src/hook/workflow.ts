@@ -3,7 +3,7 @@ import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
 import { replaceFile } from '../disk/write.ts'
 import { mayGetWork, type Occasion } from '../hosts/host.ts'
-import { commandLine, rootOptionFor, stopNowLine } from '../kernel/command-line.ts'
+import { commandLine, personNote, rootOptionFor, stopNowLine } from '../kernel/command-line.ts'
 import { WORKFLOW_FOLDER } from '../kernel/files.ts'
 import { approval, quote } from '../kernel/text.ts'
 import type { Recorded } from '../project/journal-entry.ts'
@@ -69,10 +69,10 @@ export function driveRuns(
       notices.push(unsettledRunsNotice(mine.length - index))
       break
     }
-    const command = (word: string): string =>
-      commandLine(['workflow', word, taskWord(folder)], rootOptionFor(occasion.reader, folder.root))
+    const rootOption = rootOptionFor(occasion.reader, folder.root)
+    const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
     const workflow = `the workflow of task ${quote(folder.task, 80)}`
-    const stopNow = stopNowLine(taskWord(folder), rootOptionFor(occasion.reader, folder.root))
+    const stopNow = stopNowLine(taskWord(folder), rootOption)
     try {
       const turn = takeTurn(folder, runStopOf(occasion, isBlocked || isHeard || prompt !== undefined))
       if (turn.command === 'none') continue
@@ -108,7 +108,8 @@ export function driveRuns(
       } else if (need.kind === 'approval' && occasion.payload.event === 'Stop') {
         const file = `${folder.relative}/${need.artifact}`
         const todo = approval(file, command('approve'), command('reject'))
-        notices.push(`postflight-guard: ${workflow} needs your approval: ${todo}. Then tell the agent to go on.`)
+        const note = personNote(occasion.reader, ['workflow', 'approve', taskWord(folder)], rootOption)
+        notices.push(`postflight-guard: ${workflow} needs your approval: ${todo}${note}. Then tell the agent to go on.`)
         alerts.push(ALERT_TEXT.needsApproval(taskWord(folder), need.phase))
       } else if (turn.wait !== undefined) alerts.push(ALERT_TEXT.waits(taskWord(folder), turn.wait.for))
       recorded.push(...turn.entries.map((entry) => ({ root: folder.root, entry })))

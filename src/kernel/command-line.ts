@@ -4,6 +4,8 @@ export interface CommandForm {
   readonly onPath: boolean
   /** Whether npx finds the CLI in the project. */
   readonly byNpx: boolean
+  /** Whether only the agent's shell has it on its PATH. */
+  readonly byPlugin?: boolean
   readonly script: string
 }
 
@@ -37,6 +39,17 @@ export function fallbackLine(
   if (onPath) return undefined
   const starts = byNpx ? ['npx', '--no-install', 'postflight'] : ['node', script]
   return [...starts, ...withRoot(words, root)].map(shellWord).join(' ')
+}
+
+export function fallbackNote(line: string): string {
+  return `(where \`postflight\` is not on the PATH: ${line})`
+}
+
+/** For a person, whose terminal has the PATH that the hooks inherit. */
+export function personNote({ findForm }: CommandReader, words: readonly string[], root: string | undefined): string {
+  const form = findForm()
+  const line = fallbackLine({ ...form, onPath: form.onPath && !form.byPlugin }, words, root)
+  return line === undefined ? '' : ` ${fallbackNote(line)}`
 }
 
 function withRoot(words: readonly string[], root: string | undefined): string[] {

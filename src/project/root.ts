@@ -136,10 +136,11 @@ function lineIn(file: string): string | undefined {
 export function findCommandForm(environment: Environment, script: string, cwd: string): CommandForm {
   const names = process.platform === 'win32' ? ['postflight.cmd', 'postflight.exe'] : ['postflight']
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter).filter((folder) => folder !== '')
+  const hasIt = (folder: string): boolean => names.some((name) => isExecutable(pathIn(folder, name)))
   const plugin = environment.CLAUDE_PLUGIN_ROOT ?? ''
-  if (plugin !== '') folders.push(path.join(plugin, 'bin'))
-  const onPath = folders.some((folder) => names.some((name) => isExecutable(pathIn(folder, name))))
-  return { onPath, byNpx: !onPath && isInProjectOf(script, cwd), script }
+  const byPlugin = !folders.some(hasIt) && plugin !== '' && hasIt(path.join(plugin, 'bin'))
+  const onPath = byPlugin || folders.some(hasIt)
+  return { onPath, byNpx: !onPath && isInProjectOf(script, cwd), byPlugin, script }
 }
 
 function isInProjectOf(script: string, cwd: string): boolean {

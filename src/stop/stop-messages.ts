@@ -1,3 +1,4 @@
+import { fallbackNote } from '../kernel/command-line.ts'
 import { abandonedFix, counted, inLine, oneLine, QUOTE_LIMIT } from '../kernel/text.ts'
 import { describeAge } from '../kernel/time.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
@@ -13,7 +14,7 @@ export const REASON_TEXT = {
   unowned: 'It has no owner, so it blocks any sub-agent. `postflight create` gives it one.',
   clear: (command: string): string => `When everything is done, clear the marker: ${command}`,
   runChecks: (command: string): string => `Run the checks: ${command}`,
-  fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
+  fallback: fallbackNote,
   shells: (names: readonly string[], more: number, command: string): string =>
     `Running in the background: ${names.map((name) => `"${name}"`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. If you are waiting for that, or for an answer: ${command} "<what>"`,
   mayWait: (command: string): string =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandLine, fallbackLine, rootOptionFor, stopNowLine } from '../../../src/kernel/command-line.ts'
+import { commandLine, fallbackLine, personNote, rootOptionFor, stopNowLine } from '../../../src/kernel/command-line.ts'
 
 describe('a command to print', () => {
   it.each([
@@ -41,5 +41,15 @@ describe('a command without `postflight` on the PATH', () => {
 
   it('is undefined if `postflight` is on the PATH', () => {
     expect(fallback(true, false)).toBeUndefined()
+  })
+
+  it.each([
+    [{ onPath: true, byNpx: false }, ''],
+    [{ onPath: true, byNpx: false, byPlugin: true }, ' (where `postflight` is not on the PATH: node /p.js trust)'],
+    [{ onPath: false, byNpx: true }, ' (where `postflight` is not on the PATH: npx --no-install postflight trust)'],
+  ])('is also for a person, whose terminal does not have the PATH of a plugin: %j', (form, expected) => {
+    expect(personNote({ foundRoot: '/', findForm: () => ({ ...form, script: '/p.js' }) }, ['trust'], undefined)).toBe(
+      expected,
+    )
   })
 })
