@@ -124,7 +124,7 @@ export async function publishNow(context: CommandContext, folder: TaskFolder, sh
   return [
     `published to ${remote} as refs/postflight/${state.id}. Everyone who can read that repository can now read the run: all prompts and inputs, artifacts, step results, receipts and history`,
     `  and the name of this machine: ${machine.name} (POSTFLIGHT_MACHINE changes it)`,
-    `  after \`workflow release\` here, ${elsewhere(folder, remote)}`,
+    `  after \`${commandLine(['workflow', 'release', taskWord(folder)], context.rootOption)}\` here, ${elsewhere(folder, remote)}`,
   ]
 }
 

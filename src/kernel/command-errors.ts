@@ -121,7 +121,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'wait-refused': (a, root) => `${a.path} ${WAIT_REFUSALS[a.why](a.task, root)}`,
   'checks-refused': (a) => `${a.path} ${CHECK_REFUSALS[a.refusal](a)}`,
   'commands-untrusted': (a, root) =>
-    `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository.${a.prompts === undefined ? '' : ` Its prompts are not those of this checkout either (\`git show ${a.prompts.slice(0, 12)}:state.json\`).`} Read them, then run \`${workflowCommand('resume', a.task, root)}${a.from === undefined ? '' : ` --shared ${a.from}`} --trust\`.`,
+    `${a.from === undefined ? `the workflow of task ${a.task}` : `the shared run ${a.task}`} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository.${a.prompts === undefined ? '' : ` Its prompts are not those of this checkout either (\`git show ${a.prompts.slice(0, 12)}:state.json\`).`} Read them, then run \`${workflowCommand('resume', a.task, root)}${a.from === undefined ? '' : ` --shared ${a.from}`} --trust\`.`,
   'check-files': (a) =>
     `check.files names more than ${a.limit} files, or takes more than ${a.seconds} s to search: use narrower patterns.`,
   'check-patterns': (a, root) =>
@@ -205,7 +205,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'shared-held': (a, root) =>
     a.machine === ''
       ? `${a.run} was changed by another machine or command at the same moment: try again.`
-      : `${a.run} is held by ${a.machine}${a.session === undefined ? '' : ` (session ${a.session})`} for ${a.age}: run \`workflow release\` there. To take it anyway, and end it there: \`${resumeSharedLine(a.run, a.remote, root)} --take\`.`,
+      : `${a.run} is held by ${a.machine}${a.session === undefined ? '' : ` (session ${a.session})`} for ${a.age}: run \`postflight workflow release TASK\` there. To take it anyway, and end it there: \`${resumeSharedLine(a.run, a.remote, root)} --take\`.`,
   'workflow-in-way': (a, root) =>
     `task ${a.task} has another run of "${a.name}", which has not ended: end it with \`${workflowCommand('abort', a.task, root)}\`, then fetch ${a.run} again.`,
   'not-shared': (a, root) =>

@@ -68,7 +68,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
         ]),
   ]
   const wrong = findings.filter((finding) => !finding.ok)
-  const note = wrong.some(({ fix }) => fix?.startsWith('postflight ')) ? npxNote(context) : undefined
+  const note = wrong.some(({ fix }) => fix?.includes('postflight ')) ? npxNote(context) : undefined
   return {
     exitCode: wrong.length > 0 ? 1 : 0,
     data: { root: root ?? null, findings },

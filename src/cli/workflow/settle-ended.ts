@@ -22,7 +22,7 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
   const { hostSession, outcome = 'stopped' } = state
   const workflow = `workflow "${quote(state.name, 80)}" (${outcome})`
   if (session !== undefined && session === hostSession && outcome !== 'aborted') {
-    const why = 'because the session that ran it cannot settle it'
+    const why = 'because the session that ran it cannot accept its end'
     const line = `${inLine(path)}: status still lists its ${workflow}, ${why}. In a terminal: ${command('clear')}`
     return { data: undefined, line }
   }

@@ -34,7 +34,7 @@ export interface UnusableRun {
 }
 
 export function unusableNotice({ path: location, detail }: UnusableRun): string {
-  return `postflight-guard: the workflow in ${quote(location)} could not continue (${quote(detail, 600)}), so the stop was allowed.`
+  return `postflight-guard: the workflow in ${quote(location)} could not continue, so the stop was allowed: ${quote(detail, 600)}`
 }
 
 /** In ms. A clone may bring any number of run files. */
@@ -149,8 +149,9 @@ export function runStatus(folder: TaskFolder): RunStatus | undefined {
     const state = readState(folder)
     if (state === undefined) return undefined
     const name = oneLine(state.name, 100)
+    const waits = needOf(state).kind === 'approval' ? ' (waits for approval)' : ''
     return state.active
-      ? { status: 'running', note: `the workflow "${name}" is running: ${locationText(state)}`, state }
+      ? { status: 'running', note: `the workflow "${name}" is running: ${locationText(state)}${waits}`, state }
       : { status: 'over', note: `the workflow "${name}" has ended (${state.outcome ?? ''})`, state }
   } catch (error) {
     return { status: 'unusable', note: messageOf(error), state: undefined }

@@ -8,7 +8,7 @@ import { doneMarkerFix, doneStatus, readTrusted } from '../../done/trust-store.t
 import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, READ_ONLY, unsearchable, unwritable } from '../../kernel/error-messages.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
-import { quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
+import { abandonedFix, quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { UNOWNED_PROBLEM, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
@@ -113,7 +113,7 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     const clear = commandLine(['clear', view.task], context.rootOption)
     const adoptOrClear = isSessionFolderName(view.task)
       ? doneMarkerFix(root, context.rootOption, { task: view.task, isOver: view.state === 'abandoned' })
-      : `${commandLine(['adopt', view.task], context.rootOption)}, or ${clear}`
+      : abandonedFix(commandLine(['adopt', view.task], context.rootOption), clear)
     const age = formatAge(view.age_ms ?? 0)
     const unreadable = `${name} ${view.problems.join(', ')}`
     const isBroken = unparsedFaults(view) !== undefined
@@ -199,7 +199,7 @@ function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext): 
   // Doctor is for a person. Text for an agent never offers to end its run.
   const resumeOrAbort = `${resume}, or ${command('workflow', 'abort')}`
   const wrong = (what: string, fix: string): DoctorFinding => bad('workflow', `${folder.relative}: ${what}`, fix)
-  if (status === 'unusable') return wrong(note, 'repair that file by hand, or move it away')
+  if (status === 'unusable') return bad('workflow', note, 'repair that file by hand, or move it away')
   if (state?.outcome === 'stalled' && !state.settled) {
     return wrong(state.why === undefined ? note : `${note}: ${quote(state.why)}`, resumeOrAbort)
   }

@@ -85,9 +85,9 @@ describe.concurrent('inspect', () => {
       ['001_a', 'abandoned', 3],
     ])
     expect(pending).toBe(1)
-    expect((await project.cli(['inspect'])).stdout).toContain(
-      "  → to finish it, in an agent's shell: postflight adopt 001_a; if it is done or no longer wanted: postflight clear 001_a\n",
-    )
+    const fix =
+      "  → to finish it, in an agent's shell: postflight adopt 001_a; if it is done or no longer wanted: postflight clear 001_a\n"
+    for (const command of ['inspect', 'doctor']) expect((await project.cli([command])).stdout).toContain(fix)
   })
 
   it('shows one task, by its number or its name', async () => {

@@ -63,6 +63,7 @@ describe('a run that waits for an approval', () => {
     project.put('plan.md', 'second plan')
     await project.stopped()
     expect((await project.workflow('status', '7')).stdout).toContain('the attempt before: a person rejected it')
+    expect((await project.cli(['doctor'])).stdout).toContain('attempt 2 of 3 (waits for approval)')
   })
 
   it('survives a stop, and may be approved while the run is stopped', async () => {

@@ -410,7 +410,7 @@ describe.concurrent('doctor', () => {
   const unmoved = (text: string) => text.replace(/"updated_at":"[^"]+"/, '"updated_at":"2025-01-01T00:00:00.000Z"')
 
   it.each<[string, (text: string) => string, string, string]>([
-    ['a run that has not moved for days', unmoved, `${NOTE}, and has not moved for`, resumeOrAbort],
+    ['a run that has not moved for days', unmoved, `${IN_TASK}: ${NOTE}, and has not moved for`, resumeOrAbort],
     [
       'a state that cannot be read',
       () => '{',
@@ -421,7 +421,7 @@ describe.concurrent('doctor', () => {
     const project = await started()
     expect(await findings(project)).toEqual([[true, `${IN_TASK}: ${NOTE}`, null]])
     project.write(STATE, change(project.read(STATE)))
-    expect(await findings(project)).toEqual([[false, expect.stringContaining(what), fix]])
+    expect(await findings(project)).toEqual([[false, expect.stringMatching(`^${what}`), fix]])
   })
 
   it('ignores a folder named workflow that is not ours', async () => {
