@@ -98,7 +98,7 @@ export const DEFINITION = 'a definition file (JSON or YAML), or the name of a sh
 
 export const PARENT_SESSION = [
   '--parent-session <id>',
-  'the session that its prompts belong to (default: the host session)',
+  'the session that the prompts belong to (default: the host session)',
 ] as const
 
 export const SET = ['--set <name=value>', 'the value of an input of the workflow (repeatable)', collect, []] as const

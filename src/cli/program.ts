@@ -31,6 +31,8 @@ Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data,
 /** In characters, without a terminal. */
 const HELP_WIDTH = 80
 
+const HELP_COMMAND = ['help [command]', 'show the help of a command'] as const
+
 function bareProgram(version: string, stdout: Output) {
   return new StrictCommand('postflight')
     .description('Keeps AI coding agents going until their postflight is done.')
@@ -39,6 +41,7 @@ function bareProgram(version: string, stdout: Output) {
     .option('--json', 'print one JSON document')
     .option('--quiet', 'print only errors, and what scripts need (the id from create)')
     .helpOption('-h, --help', 'show help')
+    .helpCommand(...HELP_COMMAND)
     .configureHelp({
       showGlobalOptions: true,
       // commander's own 40 would leave the help of a terminal with 75 columns unwrapped.
@@ -94,7 +97,7 @@ export function buildProgram(ports: ProgramPorts, only?: CommandName | 'overview
   }
   if (ofRuns.length === 0) return program
   const workflow = program.command('workflow').addHelpText('after', FIRST_STEPS)
-  workflow.description(`run a workflow of phases and steps: ${ofRuns.join(', ')}`)
+  workflow.helpCommand(...HELP_COMMAND).description(`run a workflow of phases and steps: ${ofRuns.join(', ')}`)
   for (const word of only === 'overview' ? [] : ofRuns) add(workflow, word, `${WORKFLOW}${word}` as CommandName)
   return program
 }

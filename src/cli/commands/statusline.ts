@@ -19,7 +19,7 @@ import type { BareCommand, Declaration, Run } from '../command.ts'
  */
 
 export const declaration = {
-  description: "print one short line for a host's status line, from its JSON on stdin",
+  description: "print one short line for a host's status line, from the host's JSON on stdin",
   examples: ['statusline < status.json'],
   notes: [
     `\n\`postflight-hook StatusLine\` prints the same line, and does not start Node\nif there is nothing to show.`,

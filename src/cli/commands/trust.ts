@@ -24,11 +24,11 @@ export const declaration = {
   examples: ['trust', 'trust --yes'],
   notes: [
     `
-Its commands then run in your agents' shells (\`postflight done\`), and hooks name
-them. Only the copy outside the repository counts: a later change of the file
-has no effect until you trust it again. If the file is gone, its rules are
-forgotten. Only a person can do this: the command refuses to run in an agent's
-shell.`,
+The commands in the file then run in your agents' shells (\`postflight done\`),
+and hooks name them. Only the copy outside the repository counts: a later change
+of the file has no effect until you trust it again. If the file is gone, its
+rules are forgotten. Only a person can do this: the command refuses to run in an
+agent's shell.`,
   ],
   declare: (command: BareCommand) => command.option('--yes', 'do not ask', false),
 } satisfies Declaration

@@ -33,7 +33,7 @@ export const declaration = {
     command
       .option(...HOST)
       .option('--scope <scope>', `${SCOPE} (default: the scope in the project that has it)`)
-      .option('--dry-run', 'only print what would be written', false),
+      .option('--dry-run', 'only print what would be removed', false),
 } satisfies Declaration
 
 export const document = () =>

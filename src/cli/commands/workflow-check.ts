@@ -17,7 +17,7 @@ export const declaration = {
   free: true,
   description: 'run the check of the current phase (check.run)',
   examples: ['workflow check 259', 'workflow check 259 --timeout 1800'],
-  declare: (command: BareCommand) => command.argument(...TASK).addOption(timeoutOption('the time that it may take')),
+  declare: (command: BareCommand) => command.argument(...TASK).addOption(timeoutOption('the time for the check')),
 } satisfies Declaration
 
 export const document = () =>

@@ -16,11 +16,7 @@ export const stopDeclaration = {
   declare: (command: BareCommand) =>
     command
       .argument(...TASK)
-      .option(
-        '--now',
-        'stop it immediately; a result that the last prompt still produces counts after `resume`',
-        false,
-      ),
+      .option('--now', 'stop the run immediately; a late result of the last prompt counts after `resume`', false),
 } satisfies Declaration
 
 export const stop: Run<typeof stopDeclaration, RunDocument> = (context, [task], { now }, { paint }) =>

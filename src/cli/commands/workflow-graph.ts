@@ -13,7 +13,7 @@ import { requireRunFolder } from '../runs.ts'
 
 export const declaration = {
   free: true,
-  description: 'print a Mermaid diagram of a definition, or of a run, coloured by its state',
+  description: 'print a Mermaid diagram of a definition, or of a run, colored by its state',
   examples: ['workflow graph flow.yaml', 'workflow graph spec-kit', 'workflow graph 259 > run.mmd'],
   declare: (command: BareCommand) =>
     command.argument(

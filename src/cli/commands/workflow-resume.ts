@@ -35,11 +35,11 @@ export const declaration = {
       .option(...PARENT_SESSION)
       .option(
         '--from <phase>',
-        'go back to this phase, which was entered before: it and the phases after it are done again',
+        'go back to a phase that was entered before: that phase and the ones after it are done again',
       )
       .option(
         '--trust',
-        'trust its commands, and with --shared its prompts, even if you did not start the run on this machine',
+        'trust the commands of the run, and with --shared its prompts, even if you did not start it on this machine',
         false,
       )
       .addOption(
@@ -48,7 +48,7 @@ export const declaration = {
           `fetch a shared run from a git remote, and continue it here (default: origin)`,
         ),
       )
-      .option('--take', 'with --shared: take it from its current holder, whose next command ends it there', false),
+      .option('--take', 'with --shared: take the run from its holder, whose next command ends it there', false),
 } satisfies Declaration
 
 export const document = () =>

@@ -23,12 +23,12 @@ export function driverLines(
   if (state.hostSession === undefined) {
     return [
       ...lines,
-      `It has no session. For prompts from the hook, the agent runs this in its shell: ${command('resume')}`,
+      `The run has no session. To get its prompts from the hook, run this in the agent's shell: ${command('resume')}`,
       `Get each prompt with: ${next}`,
     ]
   }
-  if (caller !== undefined) return [...lines, promptsOf(context, folder.root, caller, next)]
   if (needOf(state).kind === 'approval') return lines
+  if (caller !== undefined) return [...lines, promptsOf(context, folder.root, caller, next)]
   return [
     ...lines,
     `Now tell its agent to go on: if the hook is installed, the next prompt comes when it ends its turn, and on OpenCode when it calls workflow_run. Otherwise no prompt comes automatically (\`${commandLine(['init'], context.rootOption)}\` sets the hook up).`,

@@ -358,7 +358,7 @@ describe('stop, resume, abort', () => {
     expect((await project.cli(['status'])).stdout).toContain('phase a, attempt 1 of 3 · stopping · ')
     expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stopped' })
     const resumed = await project.workflow('resume', '7')
-    // It has no session.
+    // The run has no session.
     expect(resumed.stdout).toContain('Get each prompt with: postflight workflow next 007_flow\n')
     expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'a', attempt: 2 })
   })
