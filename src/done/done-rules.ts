@@ -94,7 +94,7 @@ export function readRules(
   const areReadable = patterns.every((one) => one.length <= MAX_PATTERN && isInsidePattern(one))
   if (areReadable && expandPatterns(patterns) === undefined) {
     const alternatives = `at most ${MAX_ALTERNATIVES} alternatives ({a,b}) in all, no ranges ({1..9})`
-    const stars = `at most ${MAX_STARS} stars that multiply: each "**", and each further "*" in one name (at most two of those)`
+    const stars = `in each pattern at most ${MAX_STARS} of these: "**", and any "*" after the first in a name (at most two of the latter)`
     fault(['done'], `the patterns must have ${alternatives}, and ${stars}`)
   }
   return faults.length === 0 ? { rules } : { faults: faults.slice(0, MAX_FAULTS) }

@@ -28,7 +28,7 @@ export const RULE_TEXT = {
   pattern: (value: string): string =>
     `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without ".."`,
   patternsTooWide: (alternatives: number, stars: number): string =>
-    `the patterns must have at most ${alternatives} alternatives ({a,b}) in all, no ranges ({1..9}), and at most ${stars} stars that multiply: each "**", and each further "*" in one name (at most two of those)`,
+    `the patterns must have at most ${alternatives} alternatives ({a,b}) in all, no ranges ({1..9}), and in each pattern at most ${stars} of these: "**", and any "*" after the first in a name (at most two of the latter)`,
   promptPath: (value: string): string =>
     `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without ".."`,
   tooManyInputs: (limit: number): string => `at most ${limit} inputs are allowed`,

@@ -59,7 +59,7 @@ describe('the rules of a definition of done', () => {
     `invalid pattern "${pattern}": it must be relative to the root, with "/", without "..", and without "!" (use unless)`
   const COMMANDS = 'at most 20 commands are allowed in all rules together'
   const WIDE =
-    'the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and at most 3 stars that multiply: each "**", and each further "*" in one name (at most two of those)'
+    'the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and in each pattern at most 3 of these: "**", and any "*" after the first in a name (at most two of the latter)'
   const TIME = 'must be a time such as 90s, 5m or 1h, at most 24h'
   const CHEKC = 'unknown field "chekc" (did you mean "check"?)'
   it.each<[string, unknown, string, string]>([
