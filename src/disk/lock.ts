@@ -66,7 +66,7 @@ export class LockBusy extends Error {}
 
 let askedSinceMs: number | undefined
 
-/** Repeats `action` while a lock is held, so what it does before its locks must be repeatable. */
+/** Repeats `action` while another process holds a lock. What it does before it takes its locks must be repeatable. */
 export async function retryWhileLocked<T>(action: () => T): Promise<T> {
   const sinceMs = processAgeMs()
   for (;;) {

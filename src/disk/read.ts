@@ -95,7 +95,7 @@ export function openingFault(error: unknown): string {
 
 const MAX_INTERRUPTIONS = 100
 
-/** Node passes EINTR on for reads only. */
+/** Node reports EINTR only for reads. */
 function readPart(descriptor: number, buffer: Buffer, offset: number): number {
   for (let interruptions = 0; ; interruptions++) {
     try {

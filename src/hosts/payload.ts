@@ -83,7 +83,7 @@ function returnedAgent(response: unknown): ReturnedAgent | undefined {
   const content = own(response, 'content') ?? own(response, 'result')
   if (agent === undefined || (typeof content !== 'string' && !Array.isArray(content))) return undefined
   const agentType = identifier(response, 'agentType')
-  // SubagentHandback's report comes beside the content (Claude Code 2.1.330).
+  // SubagentHandback puts its report beside the content (Claude Code 2.1.330).
   const report = own(response, 'handbackReport')
   const message = outputText(report === undefined ? content : [outputText(content), report])
   return known({ agent, message, agentType })

@@ -157,7 +157,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'done-running': (a) => `the checks have been running since ${a.since}: wait for them to end.`,
   'trust-agent': () => 'only a person may trust: run this in your own terminal.',
   'trust-needs-answer': () =>
-    'this is not a terminal: read the file (if it is gone: make sure that you removed it), then give --yes.',
+    'this is not a terminal: read the file (if it is gone, make sure that you removed it yourself), then give --yes.',
   'workflow-input': (a) => {
     if (a.problem === 'missing') return `the workflow needs a value for its input "${a.name}": --set '${a.name}=VALUE'.`
     if (a.problem !== 'unknown') {

@@ -18,7 +18,7 @@ export const HOOK_SENTENCES = {
     a.folder === SPECS_FOLDER
       ? `no marker in ${SPECS_FOLDER}/ itself, and new ones are made only in task folders: give a <task>.`
       : a.folder.startsWith(`${JOURNAL_PATH}/`)
-        ? `no marker in ${a.folder}: specs/done.yaml has blocked no stop there, so nothing has to be ended or waited for.`
+        ? `no marker in ${a.folder}: specs/done.yaml has blocked no stop there, so there is nothing to clear or to wait for.`
         : `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
   'marker-unparsed': (a) =>

@@ -35,7 +35,7 @@ import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 
 /** Changes markers under the folder's lock, and never loses a text that it could not parse. */
 
-/** Planned under the lock; may contain the caller's own results. */
+/** What to write, decided under the lock. Callers may add results of their own. */
 interface MarkerPlan {
   /** Undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>

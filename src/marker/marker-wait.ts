@@ -123,7 +123,7 @@ export function announcedWait(purpose: string, present: Wait | undefined, used: 
   }
 }
 
-/** `here-only`: only at the prompt of the tenth wait. */
+/** `here-only`: the tenth wait was used, and its prompt is still the current one. */
 export type WaitsLeft = 'yes' | 'here-only' | 'no'
 
 export function waitsLeft(present: Wait | undefined, used: number): WaitsLeft {

@@ -161,7 +161,7 @@ function fromFields(fields: Record<string, unknown>): Marker {
   return marker
 }
 
-/** Its fields that hold any text. */
+/** The fields of a marker that may hold any text. */
 type TextField = { [K in keyof Marker]-?: Marker[K] extends string | undefined ? K : never }[keyof Marker]
 
 function readSteps(value: unknown, wrong: (field: string, expected: FieldKind) => undefined): MarkerStep[] {

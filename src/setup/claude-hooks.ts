@@ -32,7 +32,7 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs, event?
     const hooks = hooksOf(group)
     return hooks.length > 0 && hooks.every(isOurs)
   }
-  // Shared groups first: they stay, so the indices do not change.
+  // Groups that also hold other hooks come first: they stay, so no index changes.
   const unshared = ours.reduce((rest, { event, index, group }) => {
     return isOnly(group) ? rest : removeFromList(rest, file, ['hooks', event, index, 'hooks'], isOurs)
   }, text)

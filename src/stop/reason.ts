@@ -74,7 +74,7 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
     )
   }
   const own = stripControl(marker.reason ?? '').trim()
-  // Otherwise the next line would seem part of a list's last item.
+  // Otherwise the next line would look like a part of the last list item.
   return own.includes('\n') ? `${cut(own, limit - 1)}\n` : cut(own === '' ? DEFAULT_REASON : own, limit)
 }
 

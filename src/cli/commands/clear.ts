@@ -172,8 +172,8 @@ function isLeftBehind({ environment, nowMs }: CommandContext, { marker, times }:
 
 /**
  * Accepts lost markers, so that `status` no longer counts them. Removing a marker must not evade its checks: a session
- * can accept its own only after they have passed. Another one's goes also with `--unchecked`, or when a person at a
- * terminal names the task.
+ * can accept its own only after they have passed. Those of other sessions are also accepted with `--unchecked`, or if
+ * a person at a terminal names the task.
  */
 function settleLost(
   context: CommandContext,

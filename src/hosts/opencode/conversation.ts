@@ -264,7 +264,7 @@ export class SessionTree {
     return this.#agents.get(session)
   }
 
-  /** The session, and those above it up to its root. */
+  /** The session and its ancestors, up to the root. */
   async lineageOf(session: string): Promise<string[]> {
     const lineage = [session]
     for (let id = session; lineage.length <= MAX_DEPTH; ) {

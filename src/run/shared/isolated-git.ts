@@ -68,7 +68,7 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
       child.stdout.destroy()
       child.stderr.destroy()
     }
-    // Its own group does not get the terminal's signal.
+    // The child has a process group of its own, which the terminal does not signal.
     const interrupt = (signal: NodeJS.Signals): void => {
       cut()
       for (const each of ENDING_SIGNALS) process.off(each, interrupt)

@@ -65,7 +65,7 @@ const RECORD_FIELDS = {
   commit: { key: 'commit', read: commit },
   /** Commits sent later without an answer: the ref may hold one of them. */
   sent: { key: 'sent', read: listOf(commit) },
-  /** Sent to take the run over, unanswered: until its files are in place, the state here is older than the ref. */
+  /** The commit of a takeover without an answer. Until its files are in place, the state here is older than the ref. */
   claim: { key: 'claim', read: optional(commit) },
   /** The unpublished commit that a takeover replaced. */
   kept: { key: 'kept', read: optional(commit) },

@@ -31,7 +31,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     expect(created?.agent).not.toBe(ran.sessionId)
   })
 
-  it('keeps its whole report, its agent and its model if it only says in the end that it is done', async () => {
+  it('keeps its whole report, its agent and its model if its last message only says that it is done', async () => {
     const agent = { general: { model: 'scripted/scripted-2', prompt: 'You are general.' } }
     const { model, report } = await delegated(dutiful([bash(CREATE), say(REPORT)], say('Done.')), { agent })
     expect(report).toBe(`${REPORT}\n\nDone.`)

@@ -229,7 +229,7 @@ describe.concurrent('output', () => {
     expect(run.stderr).toBe(`postflight: ${error.message}\n`)
   })
 
-  it('has no colour without a terminal, whatever the environment says', async () => {
+  it('has no color without a terminal, whatever the environment says', async () => {
     const project = withMarker(OWNED, '007_x', createProject)
     for (const word of ['inspect', 'doctor', 'explain', '--help', 'nonsense']) {
       const run = await project.cli([word], { env: { FORCE_COLOR: '1', TERM: 'xterm-256color' } })

@@ -392,7 +392,7 @@ describe('done', () => {
     expect(reason).toContain(': src/a.ts\n')
   })
 
-  it('runs a formatter once more, and is done then', async () => {
+  it('runs a formatter once more, and then is done', async () => {
     const project = await edited(sources('grep -q nice src/b.ts || { sleep 0.02; echo nice > src/b.ts; }'))
     const run = await done(project)
     expect([run.status, run.stdout]).toEqual([0, expect.not.stringContaining('unless')])
@@ -443,7 +443,7 @@ describe('evidence', () => {
     expect(await status(project)).toMatchObject({ status: 1 })
   })
 
-  it('of a block becomes that of a marker without its checks, if the definition is gone', async () => {
+  it('of a block becomes an unchecked marker if the definition is gone', async () => {
     const project = await edited(sources('false'))
     await stops(project)
     rmSync(project.at('specs/done.yaml'))

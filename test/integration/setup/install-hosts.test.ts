@@ -123,7 +123,7 @@ describe.concurrent('install --host', () => {
     expect((await install(createSourceProject(), 'copilot', '--scope', 'user')).stdout).not.toMatch(/trust/)
   })
 
-  it("says that Claude Code's hook goes with that of Copilot CLI", async () => {
+  it("says that the removal of Copilot CLI's hook also removes Claude Code's", async () => {
     const project = createSourceProject()
     await project.cli(['install'])
     const uninstall = async () => (await project.cli(['uninstall', '--host', 'copilot'])).stdout

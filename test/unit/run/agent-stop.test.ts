@@ -137,7 +137,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     expect(ended).toMatchObject({ command: 'finish', hears: false, state: { outcome: 'stopped', prompts: 1 } })
   })
 
-  it('counts if something invalid was left, after the person was heard', () => {
+  it('counts as an attempt at the next stop, if its result is invalid', () => {
     const artifact = { kind: 'invalid', why: 'empty' } as const
     const heard = afterStop(asked(), ANOTHER, { artifact })
     expect(heard.command).toBe('wait')
@@ -145,7 +145,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   })
 
   it.each([
-    ['from before it, which it was to mend, is not its result', NOW - 1, 0],
+    ['from before it, which it was to correct, is not its result', NOW - 1, 0],
     ['from the same millisecond is', NOW, 1],
     ['from after it is', NOW + 1, 1],
   ])('something invalid %s', (_what, changedMs, attempts) => {
