@@ -285,8 +285,7 @@ export function judgeRules(
     const key = ruleKey(rule)
     const receipt = Object.hasOwn(receipts, key) ? receipts[key] : undefined
     const own = new Set(receipt?.ownOutput)
-    const found = search.pathsOf(rule)
-    const paths = found?.filter((name) => !own.has(name))
+    const paths = search.pathsOf(rule)?.filter((name) => !own.has(name))
     const hash = paths && hashOfPaths(paths)
     const proven = receipt === undefined ? [] : [{ sinceMs: receipt.atMs, hash: receipt.paths }]
     const begun = baselines.map(({ sinceMs, paths: hashes }) => ({ sinceMs, hash: hashes[key] }))

@@ -106,8 +106,7 @@ export function driveRuns(
         if (outcome === 'stalled' || outcome === 'failed') alerts.push(ALERT_TEXT.runEnded(taskWord(folder), outcome))
         // The user does not see a notice at a sub-agent's stop.
       } else if (need.kind === 'approval' && occasion.payload.event === 'Stop') {
-        const file = `${folder.relative}/${need.artifact}`
-        const todo = approval(file, command('approve'), command('reject'))
+        const todo = approval(`${folder.relative}/${need.artifact}`, command('approve'), command('reject'))
         const note = personNote(occasion.reader, ['workflow', 'approve', taskWord(folder)], rootOption)
         notices.push(`postflight-guard: ${workflow} needs your approval: ${todo}${note}. Then tell the agent to go on.`)
         alerts.push(ALERT_TEXT.needsApproval(taskWord(folder), need.phase))

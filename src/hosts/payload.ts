@@ -140,8 +140,7 @@ function isAt(field: string, value: number): boolean {
 
 function outputText(response: unknown): string {
   if (typeof response === 'string') return response
-  const parts = Array.isArray(response) ? response : isJsonObject(response) ? Object.values(response) : []
-  return parts
+  return (Array.isArray(response) ? response : isJsonObject(response) ? Object.values(response) : [])
     .map((part) => (typeof part === 'string' ? part : isJsonObject(part) ? (text(part, 'text') ?? '') : ''))
     .join('\n')
 }

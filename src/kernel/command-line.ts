@@ -41,9 +41,7 @@ export function fallbackLine(
   return [...starts, ...withRoot(words, root)].map(shellWord).join(' ')
 }
 
-export function fallbackNote(line: string): string {
-  return `(where \`postflight\` is not on the PATH: ${line})`
-}
+export const fallbackNote = (line: string): string => `(where \`postflight\` is not on the PATH: ${line})`
 
 /** For a person, whose terminal has the PATH that the hooks inherit. */
 export function personNote({ findForm }: CommandReader, words: readonly string[], root: string | undefined): string {

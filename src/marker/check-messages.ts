@@ -57,8 +57,7 @@ export function checkFailed({ run, failure, durationMs }: Ran & { readonly failu
 export const NO_OUTPUT = '(it printed nothing)'
 
 export function outputLines(output: string): string[] {
-  const text = stripControl(output).trimEnd() || NO_OUTPUT
-  return text.split('\n').map((line) => `  ${line}`)
+  return (stripControl(output).trimEnd() || NO_OUTPUT).split('\n').map((line) => `  ${line}`)
 }
 
 export function checksPassed(done: readonly Ran[]): string {

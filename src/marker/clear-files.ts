@@ -95,8 +95,7 @@ export const ABANDONED = new RegExp(`^\\${ABANDONED_FILE}(?:\\.\\d+)?$`)
 
 export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[] {
   // The end of a marker in specs/ itself removes a folder that was listed: that of its claims.
-  const names = kindAt(folder.path) === undefined ? [] : fs.readdirSync(folder.path)
-  return names
+  return (kindAt(folder.path) === undefined ? [] : fs.readdirSync(folder.path))
     .filter((name) => CLEARABLE.test(name) || (returnMeta && name === RETURN_META_FILE))
     .filter((name) => name !== CLAIMS_FOLDER || kindAt(path.join(folder.path, name)) === 'folder')
     .sort()

@@ -55,8 +55,7 @@ function notRecorded(file: string, detail: string): JournalProblem {
 }
 
 export function appendRecorded(recorded: readonly Recorded[], nowMs: number): JournalProblem[] {
-  const roots = [...new Set(recorded.map((one) => one.root))]
-  return roots.flatMap((root) => {
+  return [...new Set(recorded.map((one) => one.root))].flatMap((root) => {
     const entries = recorded.filter((one) => one.root === root).map((one) => one.entry)
     return appendJournal(root, entries, nowMs) ?? []
   })

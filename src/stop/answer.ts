@@ -116,6 +116,5 @@ const TEXT_LIMIT = 200
 export function terminalSequence(form: string | undefined, alerts: readonly string[]): string | undefined {
   if (form === undefined || form === '' || form === '0' || alerts.length === 0) return undefined
   const text = cut(stripControl(`postflight: ${alerts.join(' · ')}`).replace(/[\s;]+/g, ' '), TEXT_LIMIT)
-  const sequence = Object.hasOwn(FORMS, form) ? FORMS[form] : FORMS.osc9
-  return sequence?.(text)
+  return (Object.hasOwn(FORMS, form) ? FORMS[form] : FORMS.osc9)?.(text)
 }

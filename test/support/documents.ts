@@ -10,8 +10,7 @@ import { outputSchemaFile, schemaFaults } from './json-schemas.ts'
 export function readDocument(words: readonly string[], text: string): object {
   const document = JSON.parse(text) as object
   const isError = 'error' in document
-  const schema = isError ? ERROR_DOCUMENT : DOCUMENTS[commandIn(words)]
-  const { error } = schema.safeParse(document)
+  const { error } = (isError ? ERROR_DOCUMENT : DOCUMENTS[commandIn(words)]).safeParse(document)
   expect(error?.issues, `${words.join(' ')}: ${text}`).toBe(undefined)
   const faults = schemaFaults(outputSchemaFile(isError ? 'error' : commandIn(words)), document)
   expect(faults, `${words.join(' ')}: ${text}`).toEqual([])

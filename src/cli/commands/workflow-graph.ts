@@ -27,8 +27,7 @@ export const document = () => field.object({ mermaid: field.text('The diagram, a
 export const run: Run<typeof declaration, typeof document> = (context, [target]) => {
   const state =
     isFile(context, target) || isExample(context, target) ? undefined : requireState(requireRunFolder(context, target))
-  const definition = state?.definition ?? definitionAt(context, target)
-  const lines = mermaidLines(definition, state)
+  const lines = mermaidLines(state?.definition ?? definitionAt(context, target), state)
   return { exitCode: 0, data: { mermaid: lines.join('\n') }, lines, essential: lines }
 }
 

@@ -118,8 +118,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     turn.due && (await mustAsk(context, folder, state)) ? dueOf(folder, state, turnEnds(line('next'))) : turn.due
   const need = needOf(state)
   if (need.kind === 'approval') {
-    const file = `${folder.relative}/${need.artifact}`
-    const how = approval(file, line('approve'), line('reject'))
+    const how = approval(`${folder.relative}/${need.artifact}`, line('approve'), line('reject'))
     return wait(`a person must approve the result of phase ${need.phase}: ${how}`, 0)
   }
   const check = command === 'wait' ? runningCheck(folder, state) : undefined

@@ -19,11 +19,9 @@ export function definitionSize(definition: Definition, prompts: number, listed?:
 }
 
 function stepCount({ phases }: Definition, listed: ListedSteps = NO_LISTS): number | undefined {
-  const counts = phases.map((phase) => stepsOf(phase, listed))
-  return counts.reduce<number | undefined>(
-    (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
-    0,
-  )
+  return phases
+    .map((phase) => stepsOf(phase, listed))
+    .reduce<number | undefined>((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count), 0)
 }
 
 function stepsOf(phase: Phase, listed: ListedSteps): number | undefined {

@@ -39,8 +39,7 @@ export function targetsOf({ pass, fail, cases, otherwise }: Next): string[] {
 
 export function targetAfter({ pass, fail, cases, otherwise }: Next, verdict: string | undefined): string {
   if (cases === undefined) return verdict === 'fail' ? fail : pass
-  const chosen = verdict !== undefined && Object.hasOwn(cases, verdict) ? cases[verdict] : otherwise
-  return chosen ?? END
+  return (verdict !== undefined && Object.hasOwn(cases, verdict) ? cases[verdict] : otherwise) ?? END
 }
 
 export function isFailing({ cases }: Next, verdict: string | undefined): boolean {

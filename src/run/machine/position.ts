@@ -34,8 +34,7 @@ export function isFromBefore({ phaseAttempts, totalSteps }: WorkflowState): bool
 
 export function stepAt(state: WorkflowState, index: number): Step {
   const { steps } = currentPhase(state)
-  const listed = steps?.kind === 'list' ? steps.steps : state.takenSteps
-  return listed?.[index] ?? ''
+  return (steps?.kind === 'list' ? steps.steps : state.takenSteps)?.[index] ?? ''
 }
 
 export function stepLine(state: WorkflowState, index: number): string {

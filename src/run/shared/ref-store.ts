@@ -233,6 +233,5 @@ export function treeIn(call: GitCall, commit: string): Promise<string> {
 }
 
 export function writeCommit(call: GitCall, tree: string, parent: string, subject: string): Promise<string> {
-  const parents = parent === '' ? [] : ['-p', parent]
-  return write(call, 'commit-tree', tree, ...parents, '-m', subject)
+  return write(call, 'commit-tree', tree, ...(parent === '' ? [] : ['-p', parent]), '-m', subject)
 }

@@ -212,8 +212,7 @@ export function listedIn({ path }: TaskFolder): ListedSteps {
   return ({ steps }) => {
     if (steps === undefined || steps.kind === 'list') return undefined
     const name = JSON.stringify(steps)
-    const isNew = !known.has(name) && known.size < MAX_LISTS
-    if (isNew) known.set(name, lengthOf(path, steps))
+    if (!known.has(name) && known.size < MAX_LISTS) known.set(name, lengthOf(path, steps))
     return known.get(name)
   }
 }

@@ -220,6 +220,5 @@ function markOf(body: string): string {
 
 function isAsWritten(text: string): boolean {
   const last = text.trimEnd().split('\n').at(-1) ?? ''
-  const body = text.slice(0, text.lastIndexOf(last))
-  return last === markOf(body)
+  return last === markOf(text.slice(0, text.lastIndexOf(last)))
 }

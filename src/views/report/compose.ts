@@ -44,8 +44,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
     id !== undefined &&
     (markersWithId.get(id)?.some((one) => one.task !== task) ||
       linesWithId.get(id)?.some(({ timeMs }) => timeMs > endMs)) === true
-  const names = new Set([...linesOf.keys(), ...markersOf.keys(), ...runsOf.keys()])
-  const tasks = [...names]
+  const tasks = [...new Set([...linesOf.keys(), ...markersOf.keys(), ...runsOf.keys()])]
     .map((task) => {
       const stories = markerStories(linesOf.get(task) ?? [], markersOf.get(task) ?? [], nowMs, ofNone).map(
         (story): MarkerStory =>

@@ -65,8 +65,7 @@ describe.skipIf(hostsSkipped())('all factories with the guard and a workflow', (
     await server.settled()
     expect(model.errors).toEqual([])
     const turns = model.turns('main').filter((turn) => promptOf(turn) === undefined)
-    const results = turns.at(-1)?.toolResults ?? []
-    const [, read, delegated, failed] = results
+    const [, read, delegated, failed] = turns.at(-1)?.toolResults ?? []
     expect(read).toMatch(/one[\s\S]*\n\n\[postflight-guard\] A sub-agent analysed [\s\S]*ANALYSIS\n\nNUDGE$/)
     expect(delegated).toMatch(
       /^Error: unknown category[\s\S]*ANALYSIS\n\n\[postflight-guard\] If this error is about the arguments [\s\S]*\n\n\[postflight-guard\] Unknown category "x"\.[^\n]*$/,

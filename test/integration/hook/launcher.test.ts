@@ -204,8 +204,7 @@ function tryTo(action: () => void): void {
 
 /** True if the Node hook would find a file with one of these names. */
 function nodeFinds({ cwd, variables }: Built, names: readonly string[]): boolean {
-  const roots = findRoots(startFolders({ payloadCwd: cwd, environment: variables, cwd }))
-  return roots.some((root) => {
+  return findRoots(startFolders({ payloadCwd: cwd, environment: variables, cwd })).some((root) => {
     const { folders } = listTaskFolders(root)
     return names.some((fileName) => foldersHolding(folders, fileName).length > 0)
   })

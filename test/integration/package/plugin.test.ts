@@ -37,8 +37,7 @@ function runHook(project: Project, plugin: string, event: string, payload: Reado
 
 describe.concurrent('the plugin for Claude Code', () => {
   it('has the hooks that install writes, with a command that needs no right to execute', () => {
-    const plugin = withPlugin(createProject())
-    const { hooks } = readJson(plugin, 'hooks', 'hooks.json')
+    const { hooks } = readJson(withPlugin(createProject()), 'hooks', 'hooks.json')
     const command = `sh "\${CLAUDE_PLUGIN_ROOT}/hooks/postflight-hook"`
     const groups = Object.entries<object[]>(hooks).flatMap(([event, list]) => list.map((group) => ({ event, group })))
     expect(groups).toEqual(claudeEntries(command))

@@ -11,8 +11,8 @@ const PHASES = [
 
 const start = (phases: readonly object[] = PHASES) => startFlow(phases, { words: ['--host-session', SESSION] })
 
-async function waiting(): Promise<Flow> {
-  const project = await start()
+async function waiting(phases?: readonly object[]): Promise<Flow> {
+  const project = await start(phases)
   await project.stopped()
   project.put('plan.md', 'first plan')
   await project.hook(stop({ stop_hook_active: true }))
@@ -69,7 +69,9 @@ describe('a run that waits for an approval', () => {
   it('survives a stop, and may be approved while the run is stopped', async () => {
     const project = await waiting()
     await project.workflow('stop', '7')
-    expect((await project.workflow('resume', '7')).stdout).not.toContain('tell its agent to go on')
+    for (const words of [['7'], ['7', '--host-session', SESSION]]) {
+      expect((await project.workflow('resume', ...words)).stdout).not.toMatch(/tell its agent to go on|end your turn/)
+    }
     await project.workflow('stop', '7', '--now')
     expect(await project.workflow('approve', '7')).toMatchObject({ status: 0 })
     expect(project.state()).toMatchObject({ active: false, approval: { standing: 'approved' } })
@@ -117,10 +119,7 @@ describe('an approval is refused', () => {
   })
 
   it('for a result that has become invalid; rejecting it works', async () => {
-    const project = await start([{ ...PHASES[0], check: { min_bytes: 5 } }, PHASES[1] ?? {}])
-    await project.stopped()
-    project.put('plan.md', 'first plan')
-    await project.hook(stop({ stop_hook_active: true }))
+    const project = await waiting([{ ...PHASES[0], check: { min_bytes: 5 } }, PHASES[1] ?? {}])
     project.put('plan.md', 'x')
     const run = await project.workflow('approve', '7')
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('has 1 byte') })

@@ -88,8 +88,7 @@ export function makeSandbox() {
     },
     outsideProblems() {
       const now = describeTree(outside)
-      const names = new Set([...Object.keys(sealed), ...Object.keys(now)])
-      return [...names]
+      return [...new Set([...Object.keys(sealed), ...Object.keys(now)])]
         .filter((name) => sealed[name] !== now[name])
         .map((name) => `${name}: ${sealed[name]} → ${now[name]}`)
     },

@@ -47,9 +47,8 @@ describe('a command without `postflight` on the PATH', () => {
     [{ onPath: true, byNpx: false }, ''],
     [{ onPath: true, byNpx: false, byPlugin: true }, ' (where `postflight` is not on the PATH: node /p.js trust)'],
     [{ onPath: false, byNpx: true }, ' (where `postflight` is not on the PATH: npx --no-install postflight trust)'],
-  ])('is also for a person, whose terminal does not have the PATH of a plugin: %j', (form, expected) => {
-    expect(personNote({ foundRoot: '/', findForm: () => ({ ...form, script: '/p.js' }) }, ['trust'], undefined)).toBe(
-      expected,
-    )
+  ])('is also for a person, whose terminal does not have the PATH of a plugin: %j', (form, note) => {
+    const reader = { foundRoot: '/', findForm: () => ({ ...form, script: '/p.js' }) }
+    expect(personNote(reader, ['trust'], undefined)).toBe(note)
   })
 })

@@ -245,8 +245,7 @@ describe('rewriting a marker', () => {
   })
 
   it('writes JSON for people, and one line if only that fits, to the byte', () => {
-    const around = formatMarker({ a: '' }).length
-    const fitting = { a: 'x'.repeat(MARKER_MAX_BYTES - around) }
+    const fitting = { a: 'x'.repeat(MARKER_MAX_BYTES - formatMarker({ a: '' }).length) }
     expect(formatMarker(fitting)).toBe(`{\n  "a": "${fitting.a}"\n}\n`)
     const longer = { a: `${fitting.a}x` }
     expect(formatMarker(longer)).toBe(`{"a":"${longer.a}"}\n`)

@@ -329,8 +329,7 @@ describe('a run that continues from another phase', () => {
     ['after it', [SPEC, BUILD, FIX]],
     ['before it', [FIX, SPEC, BUILD]],
   ])('is refused beside an approval, to a phase that only a failing verdict leads to: %s', (_where, rest) => {
-    const fixing = played(begin(phase('a', BY_FAIL), ...rest), FAILED)
-    const back = entered(fixing, 'a')
+    const back = entered(played(begin(phase('a', BY_FAIL), ...rest), FAILED), 'a')
     expect(entered(back, 'fix')).toMatchObject({ skips: 1, unfinished: { a: 'skipped' } })
     const specifying = played(back, {}, {}, PASSED)
     expect(specifying).toMatchObject({ phase: 'spec', approval: undefined })
@@ -363,8 +362,7 @@ describe('a run that continues from another phase', () => {
 
   it('counts a phase that is still open at the end', () => {
     const start = begin(phase('a', BY_FAIL), phase('spec', { next: 'build' }), BUILD, FIX)
-    const specifying = played(entered(played(start, FAILED), 'a'), {}, {}, PASSED)
-    const fixing = entered(specifying, 'fix')
+    const fixing = entered(played(entered(played(start, FAILED), 'a'), {}, {}, PASSED), 'fix')
     expect(fixing).toMatchObject({ skips: 0, unfinished: { spec: 'open' } })
     const ended = played(fixing, {}, {}, MADE, {}, MADE)
     expect(ended).toMatchObject({ outcome: 'completed', skips: 1, unfinished: { spec: 'skipped' } })

@@ -128,8 +128,7 @@ describe('a phase with an artifact', () => {
 
 describe('a phase that is entered again', () => {
   it('archives the artifact of the previous visit once, and prompts again', () => {
-    const again = { ...A, next: 'a', max_visits: 2 }
-    const { told, state } = play(begin(again), {}, MADE, MADE, {}, MADE)
+    const { told, state } = play(begin({ ...A, next: 'a', max_visits: 2 }), {}, MADE, MADE, {}, MADE)
     const visits = [
       asks('1 1'),
       'observe | pass a | enter a 2',
@@ -313,8 +312,7 @@ describe('the commands of a person', () => {
     const out = asked(play(begin(phase), {}, {}).state)
     expect(play(out, AWAY, {}, AWAY).told).toEqual(['wait', `observe | step-failed a 1 1 1 ${NONE}`, STOPPED])
     expect(play(out, DONE, AWAY).told).toEqual([done(1), STOPPED])
-    const last = asked(play(begin(phase), {}, {}, DONE, {}).state)
-    const { told, state } = play(last, DONE, AWAY)
+    const { told, state } = play(asked(play(begin(phase), {}, {}, DONE, {}).state), DONE, AWAY)
     expect(told.at(-1)).toBe(STOPPED)
     expect(play(resumeState(state, NO_SESSIONS, seeing()), {}).told).toEqual([asks('1 1')])
   })

@@ -48,8 +48,7 @@ describe("the marker's own reason comes first, word for word", () => {
   })
 
   it('one that just fits is whole, and a longer one is cut', () => {
-    const overhead = reasonOf([blocked({ reason: 'x' })]).length - 1
-    const whole = 'x'.repeat(REASON_LIMIT - overhead)
+    const whole = 'x'.repeat(REASON_LIMIT - (reasonOf([blocked({ reason: 'x' })]).length - 1))
     expect(reasonOf([blocked({ reason: whole })])).toMatch(new RegExp(`^${whole}\nTask`))
     const more = reasonOf([blocked({ reason: `${whole}x` })])
     expect(more).toMatch(/^x+…\nTask/)

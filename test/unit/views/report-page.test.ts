@@ -104,8 +104,7 @@ describe('the card of a task', () => {
 
 describe('the card of a run', () => {
   it('has when each phase was in work, what became of it, and its steps', () => {
-    const card = linesOf(runCard(runOf(loopedRun())))
-    const [before, rest] = card.split('<svg ')
+    const [before, rest] = linesOf(runCard(runOf(loopedRun()))).split('<svg ')
     const [, after] = (rest ?? '').split('</svg>\n')
     expect([before, after?.split('<details')[0]].join('<svg/>\n')).toMatchSnapshot()
   })

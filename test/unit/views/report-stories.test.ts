@@ -207,8 +207,7 @@ describe('the story of a run', () => {
   })
 
   it('continues until the time of the report while it runs, and never ends before it began', () => {
-    const state = reportRun(NOW - 60 * MINUTE, undefined)
-    const run = runOf({ ...state, hostSession: undefined })
+    const run = runOf({ ...reportRun(NOW - 60 * MINUTE, undefined), hostSession: undefined })
     expect(run).toMatchObject({ endMs: NOW, session: undefined, why: undefined, status: 'running' })
     expect(run.visits.at(-1)).toMatchObject({ phase: 'implement', endMs: NOW, result: 'running' })
     expect(runOf(reportRun(NOW + MINUTE, undefined))).toMatchObject({ startMs: NOW + MINUTE, endMs: NOW + MINUTE })
