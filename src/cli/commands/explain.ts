@@ -277,8 +277,7 @@ function describeRun({ path, status, note, isMine }: FoundRun, payload: Payload,
     const why = status === 'running' ? `${note}: this session does not drive it` : note
     return { path, answer: 'allow' as const, why }
   }
-  const isAsked = mayGetWork(payload) && !isHeld
-  if (!isAsked) {
+  if (!mayGetWork(payload) || isHeld) {
     return { path, answer: 'allow' as const, why: `${note}: the driver checks the results and allows the stop` }
   }
   const what =

@@ -131,8 +131,7 @@ function isTicked(marker: Marker, index: number): boolean {
 }
 
 function checksOfStep(marker: Marker, index: number): MarkerCheck[] {
-  const name = marker.steps[index]?.name
-  return marker.checks.filter(({ step }) => step !== undefined && step === name)
+  return marker.checks.filter(({ step }) => step !== undefined && step === marker.steps[index]?.name)
 }
 
 /** Of a step and its checks, to find out whether another step has its number now. */

@@ -185,10 +185,12 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   const ended = endedAt(state, step)
   if (ended !== undefined) return ended.outcome === 'done' ? { refusal: 'done' } : { state }
   if (givesUpTooMany(state, currentPhase(state))) return { refusal: 'too-many' }
-  const { attempts } = state.inWork.find((one) => one.step === step) ?? { attempts: 0 }
-  const detail = 'skipped by a person'
-  const noted = withTransition(state, { event: 'step-skipped', ...where(state, { step, attempts }), detail }, nowMs)
-  return { state: withStepEnded(noted, { step, attempts }, 'skipped') }
+  const work = state.inWork.find((one) => one.step === step)
+  const ending = { step, attempts: work?.attempts ?? 0 }
+  const entry = { event: 'step-skipped', ...where(state, ending), detail: 'skipped by a person' } as const
+  const skipped = withStepEnded(withTransition(state, entry, nowMs), ending, 'skipped')
+  // Its failure says nothing about the next step.
+  return { state: work === undefined ? skipped : { ...skipped, lastFailure: undefined } }
 }
 
 function refusalOf({ stepsKnown, totalSteps }: WorkflowState, step: number): StepRefusal | undefined {

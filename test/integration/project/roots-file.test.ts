@@ -8,8 +8,7 @@ const CREATE = ['create', '259', 'x', '--operation', 'research']
 describe('the file that POSTFLIGHT_ROOTS_FILE names', () => {
   it('gets the root of each command that changes a marker, once', async () => {
     const project = createSourceProject()
-    const file = project.write('roots', '/somewhere/else\n')
-    const env = { POSTFLIGHT_ROOTS_FILE: file }
+    const env = { POSTFLIGHT_ROOTS_FILE: project.write('roots', '/somewhere/else\n') }
     expect((await project.cli(['inspect'], { env })).status).toBe(0)
     expect(project.read('roots')).toBe('/somewhere/else\n')
     for (const words of [CREATE, CREATE, ['clear', '259']]) expect((await project.cli(words, { env })).status).toBe(0)

@@ -145,9 +145,11 @@ describe('a step', () => {
 
   it('is skipped with its attempts, whether it is in progress or not', () => {
     const failed = { step: 1, attempts: 1, maxAttempts: 2, out: false, failure: 'x' }
-    const state = { ...first, inWork: [...first.inWork, failed] }
-    const ended = [1, 2].flatMap((step) => steered(skipStep(state, step, NOW)).endedSteps)
-    expect(ended).toEqual([1, 2].map((step) => ({ step, attempts: 2 - step, outcome: 'skipped' })))
+    const state = { ...first, inWork: [...first.inWork, failed], lastFailure: 'x' }
+    const skipped = [1, 2].map((step) => steered(skipStep(state, step, NOW)))
+    const ended = (step: number) => [{ step, attempts: 2 - step, outcome: 'skipped' }]
+    expect(skipped[0]).toMatchObject({ endedSteps: ended(1), lastFailure: undefined })
+    expect(skipped[1]).toMatchObject({ endedSteps: ended(2), lastFailure: 'x' })
     expect(duePrompt(state, PLACE)).toMatchObject({ step: 1, batch: undefined })
     expect(currentWork({ ...first, inWork: [failed] })).toMatchObject({ step: 0, attempts: 0 })
     const parallel = { ...played(begin({ ...WORK, parallel: 3 }), {}), inWork: [failed] }
