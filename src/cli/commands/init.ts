@@ -143,7 +143,7 @@ function tryIt(context: CommandContext, project: string): string {
   while (numbers.includes(number)) number += 1
   const { task, path } = taskFolderBelow(project, taskFolderName({ number, separator: '_', slug: 'try' }))
   const remove = `rmdir ${shellWord(displayPath(context, path))}`
-  return `\`claude 'Run "postflight create ${task}", and stop.'\` Its stop is blocked until it has cleared that marker. Afterwards: \`${remove}\``
+  return `\`claude 'Run "postflight create ${task}", and stop.'\` That stop is blocked until the agent has cleared the marker. Afterwards: \`${remove}\``
 }
 
 function partLine(name: InitPart['name'], state: PartState, file: string): string {

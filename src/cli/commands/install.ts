@@ -124,7 +124,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
 }
 
 const NEVER_PORTABLE =
-  'This entry names a path on this machine, because the host does not tell its hooks where the project is: --scope user keeps it out of shared files'
+  'This entry names a path on this machine, because the host does not tell its hooks where the project is: --scope user keeps the path out of shared files'
 
 function entryOf({ what, entry, notes }: Target) {
   if (what === 'reactive rules') return { rules: entry, notes: [...notes] }
