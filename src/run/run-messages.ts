@@ -64,8 +64,8 @@ export const PROMPT_TEXT = {
   stepResult: (target: string): string =>
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
   check: (run: string, command: string): string =>
-    `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.`,
-  checkVoid: 'If that file or one that the check covers changes later, run it again.',
+    `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, fix what it shows, and run the command again.`,
+  checkVoid: 'If that file, or a file that the check covers, changes later, run the command again.',
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
   askToWait: (task: string, shells: readonly string[], wait: string): string =>
