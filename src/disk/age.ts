@@ -20,7 +20,7 @@ export function sleepSync(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** Ends early, without an error, if `signal` aborts, and at once if it has. */
+/** Ends early, without an error, if `signal` aborts, and immediately if it was aborted before. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {

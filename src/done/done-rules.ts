@@ -35,7 +35,7 @@ export function doneAtStart(status: DoneStatus, trust: string): string {
 }
 
 export function searchEnded(rule: string, entries: number, seconds: number): string {
-  return `postflight-guard: the files of the rule "${oneLine(rule, 80)}" in specs/done.yaml are too many (the search ends after ${entries} entries or ${seconds} s), so the stop was allowed. Narrow its \`when\`.`
+  return `postflight-guard: the rule "${oneLine(rule, 80)}" in specs/done.yaml names too many files (the search ends after ${entries} entries or ${seconds} s), so the stop was allowed. Narrow its \`when\`.`
 }
 
 export function askedOften(most: number): string {

@@ -142,11 +142,11 @@ export async function proveDone(
   return { kind: 'ran', done: all, failed, green, cleared, due }
 }
 
-/** In the session's folder, or in a plain terminal beside all of them. A check may remove what git ignores: both. */
+/** The session's folder; in a plain terminal the folder above. A check may remove either: git ignores both. */
 function locationOf(context: CommandContext, root: string): TaskFolder {
   const session = shellIdentity(context.environment)?.session
   const folder = session === undefined ? undefined : sessionFolder(root, session)
-  // One that was removed is not made again: its count of blocked stops is gone, and the next stop must know.
+  // A session's folder that was removed is not made again: its count of blocked stops is gone, and the next stop must know.
   if (folder !== undefined && kindAt(folder.path) === 'folder') return folder
   return { root, path: makeJournalFolder(root), task: JOURNAL_FOLDER, relative: JOURNAL_PATH }
 }

@@ -190,7 +190,7 @@ function readChecks(value: unknown, wrong: (field: string, expected: FieldKind) 
   return checks.filter((check) => check !== undefined)
 }
 
-/** Then nothing can prove the marker. */
+/** Whether its checks cannot be read, so that nothing can prove it. */
 export function hasUnreadableChecks({ problems }: Marker): boolean {
   return problems.some((problem) => problem.code === 'field' && problem.field === 'checks')
 }

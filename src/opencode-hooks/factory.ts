@@ -68,7 +68,7 @@ export function factory<O, H extends Hooks>(
 
 export class RefusedCall extends Error {}
 
-/** In OpenCode 1.18.34 an error in a hook breaks the turn, in the event handler the server. */
+/** In OpenCode 1.18.34 an error in a hook ends the turn, and an error in the event handler ends the server. */
 export function safeHooks<H extends object>(
   hooks: H,
   prefix: string,

@@ -42,7 +42,7 @@ export async function inTaskFolder<Result>(
   return inFolder(folder, () => work({ root, found, folder }))
 }
 
-/** Removes new folders if the work fails, but not what it has left in them. */
+/** If the work fails, removes the new folders that are empty. */
 export async function inFolder<Result>(folder: TaskFolder, work: () => Result | Promise<Result>): Promise<Result> {
   const made: string[] = []
   try {

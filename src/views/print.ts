@@ -144,8 +144,8 @@ const ENDS = /^\u001b\[(?:0|22|39)?m$/
 const RESET = '\u001b[0m'
 
 /**
- * Each row begins with the colours that are in force, so that it can be painted by itself. With `keepsWords` a long
- * word stays whole, so that a copy from the terminal is whole.
+ * Each row begins with the colours that are in force, so that it can be painted by itself. With `keepsWords`
+ * long words and commands stay whole, so that people can copy them.
  */
 export function wrap(line: string, columns: number, keepsWords = false): string[] {
   const leading = /^ */.exec(line)?.[0].length ?? 0

@@ -98,8 +98,8 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
     })
     child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
-    // ssh may leave a process that keeps stderr open (ControlPersist): what it has said until then is enough. A busy
-    // event loop runs a timer before it reads, and an immediate after that.
+    // ssh may leave a process that keeps stderr open (ControlPersist), so we take what it wrote until now. A busy event
+    // loop runs timers before it reads, and immediates after.
     child.once('exit', () => setTimeout(setImmediate, 100, () => child.stderr.destroy()).unref())
     child.once('close', (status) => end(status ?? undefined))
   })
