@@ -6,7 +6,7 @@ import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
 import { checkFailed, checkList, checksPassed, outputLines, since } from '../marker/check-messages.ts'
-import { clearableFiles, clearFolder, isAbandonedName, recordCleared } from '../marker/clear-files.ts'
+import { type Cleared, clearableFiles, clearFolder, isAbandonedName, recordCleared } from '../marker/clear-files.ts'
 import {
   type CheckCaller,
   type CheckDecision,
@@ -140,12 +140,20 @@ export async function clearOne(
     done = proof.done
   }
   const keptBefore = unparsedNames(folder)
-  const result = clearFolder(folder, {
-    returnMeta: clearing.returnMeta,
-    keepsUnchecked,
-    still: (present) =>
-      clearing.isOrphaned(present) && (skipsChecks || isProven(folder, present, before.pending, caller, done)),
-  })
+  let result: Cleared | undefined
+  try {
+    result = clearFolder(folder, {
+      returnMeta: clearing.returnMeta,
+      keepsUnchecked,
+      still: (present) =>
+        clearing.isOrphaned(present) && (skipsChecks || isProven(folder, present, before.pending, caller, done)),
+    })
+  } catch (error) {
+    // A marker that is gone although its folder could not be synced was not removed by hand.
+    const isGone = clearableFiles(folder, false).every((name) => name !== MARKER_FILE && !isAbandonedName(name))
+    if (isGone) recordCleared(context, folder, { ...before, marker: before.pending, isUnchecked: false }, done)
+    throw error
+  }
   if (result === undefined) {
     // A marker was made since the search. For `--orphaned` it belongs to another session, and needs no message.
     return clearing.orphaned ? undefined : refused(folder, before, 'replaced', commands)

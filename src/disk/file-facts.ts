@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorMessage } from '../kernel/error-messages.ts'
-import { PostflightError } from '../kernel/errors.ts'
+import { PostflightError, systemCode } from '../kernel/errors.ts'
 import type { PathKind } from '../kernel/files.ts'
 
 /** `path.join` for plain names. `path.join` itself looks at each character, and a block needs thirty paths. */
@@ -75,7 +75,7 @@ export function unwritableBecause(path: string): string | undefined {
 }
 
 export function errorCode(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? (error as Error).message
+  return systemCode(error) ?? (error as Error).message
 }
 
 /** Without the final period, for use in parentheses. */

@@ -49,7 +49,7 @@ import {
   SEARCH_MS,
   searchDeadline,
 } from './search.ts'
-import { doneStatus, type Person, readTrusted } from './trust-store.ts'
+import { doneStatus, type Person, requireTrusted } from './trust-store.ts'
 
 export interface Armed {
   readonly recorded: readonly Recorded[]
@@ -81,7 +81,7 @@ export function judgeDone(
   search = new FileSearch(root, searchDeadline(stop.deadline)),
 ): JudgedDone | NotJudged {
   const { payload, nowMs, deadline } = stop
-  const copy = readTrusted(root, person)
+  const copy = requireTrusted(root, person)
   if (copy === undefined) return 'untrusted'
   if (payload.session === undefined) return 'no-session'
   if (isPast(deadline)) return 'no-time'
@@ -294,7 +294,7 @@ export function startDone(
   search = new FileSearch(root, searchDeadline(occasion.deadline)),
 ): readonly string[] {
   const { payload, nowMs } = occasion
-  const copy = readTrusted(root, person)
+  const copy = requireTrusted(root, person)
   if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
     // After a compaction a folder that is gone took its count of blocked stops with it.

@@ -7,6 +7,7 @@ import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import { readSmallFile, textIn } from '../disk/read.ts'
 import { createFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
 import type { Payload } from '../hosts/host.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { isJsonObject, jsonObjectIn } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
@@ -62,8 +63,11 @@ export function readBypass(folder: TaskFolder): Baseline | undefined {
 }
 
 export function readBaseline({ path: folder }: TaskFolder, name = BASELINE_FILE): Baseline | undefined {
-  const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
-  if (read.kind !== 'text') return undefined
+  const file = path.join(folder, name)
+  const read = readSmallFile(file, BASELINE_LIMIT)
+  // Without its baseline a session would have no rule due.
+  if (read.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: file, detail: read.detail })
+  if (read.kind === 'absent') return undefined
   const about = jsonObjectIn(read.text)
   // A garbled baseline still has a time. `git stash --all` and copies give the file a later one.
   const sinceMs = typeof about.at_ms === 'number' ? Math.min(about.at_ms, read.modifiedMs) : read.modifiedMs

@@ -2,10 +2,11 @@ import path from 'node:path'
 import { kindAt, kindIfSeen } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { newNonce, sha256 } from '../disk/ids.ts'
-import { type NotRead, readSmallFile, textIn } from '../disk/read.ts'
+import { type NotRead, readSmallFile } from '../disk/read.ts'
 import { removeFile, replaceFile } from '../disk/write.ts'
 import { commandLine } from '../kernel/command-line.ts'
 import { SIZE_DETAILS } from '../kernel/error-messages.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { proveOrClear } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
@@ -69,16 +70,25 @@ const COPY_LIMIT = 8_388_608
 /** Never throws. */
 export function readTrusted(root: string, person: Person): TrustedCopy | undefined {
   try {
-    // If nothing was ever trusted, nothing is hashed: `node:crypto` takes 3 ms to load.
-    if (kindAt(trustFolder(person)) === undefined) return undefined
-    const value = jsonObjectIn(textIn(trustFile(root, person), COPY_LIMIT) ?? '')
-    const { file_hash: fileHash, nonce } = value
-    if (typeof fileHash !== 'string' || typeof nonce !== 'string') return undefined
-    const result = readRules({ done: value.done })
-    return 'rules' in result ? { rules: result.rules, nonce, fileHash } : undefined
+    return requireTrusted(root, person)
   } catch {
     return undefined
   }
+}
+
+/** Throws if a copy cannot be read: a stop must not ignore it silently. */
+export function requireTrusted(root: string, person: Person): TrustedCopy | undefined {
+  // If nothing was ever trusted, nothing is hashed: `node:crypto` takes 3 ms to load.
+  if (kindAt(trustFolder(person)) === undefined) return undefined
+  const path = trustFile(root, person)
+  const read = readSmallFile(path, COPY_LIMIT)
+  if (read.kind === 'unreadable') throw new PostflightError('file-unreadable', { path, detail: read.detail })
+  if (read.kind !== 'text' || !read.whole) return undefined
+  const value = jsonObjectIn(read.text)
+  const { file_hash: fileHash, nonce } = value
+  if (typeof fileHash !== 'string' || typeof nonce !== 'string') return undefined
+  const result = readRules({ done: value.done })
+  return 'rules' in result ? { rules: result.rules, nonce, fileHash } : undefined
 }
 
 export function keepTrusted(

@@ -1,5 +1,5 @@
 import { commandLine } from './command-line.ts'
-import { type ErrorArguments, type ErrorCode, PostflightError } from './errors.ts'
+import { type ErrorArguments, type ErrorCode, PostflightError, systemCode } from './errors.ts'
 import { JOURNAL_PATH, type PathKind, SPECS_FOLDER } from './files.ts'
 import { oneLine, QUOTE_LIMIT, UNNAMED_FILE } from './text.ts'
 
@@ -87,8 +87,9 @@ export function messageOf(error: unknown, root?: string): string {
 
 export function asPostflightError(error: unknown): PostflightError {
   if (error instanceof PostflightError) return error
-  const { code, path, message } = error as NodeJS.ErrnoException
-  if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) {
+  const { path, message } = error as NodeJS.ErrnoException
+  const code = systemCode(error)
+  if (code !== undefined && /^(?:E[A-Z0-9]+|UNKNOWN|Unknown system error -\d+)$/.test(code)) {
     return new PostflightError('cannot-write', { path: path ?? UNNAMED_FILE, detail: code }, error)
   }
   return new PostflightError('internal', { detail: message ?? String(error) }, error)

@@ -183,6 +183,14 @@ export class PostflightError extends Error {
   }
 }
 
+/** libuv (1.46) has no name for them: Node's code is `UNKNOWN` or `Unknown system error -122`. On Linux, then on macOS. */
+const UNNAMED: Readonly<Record<number, string>> = { 122: 'EDQUOT', 116: 'ESTALE', 69: 'EDQUOT', 70: 'ESTALE' }
+
+export function systemCode(error: unknown): string | undefined {
+  const { code, errno = 0 } = error as NodeJS.ErrnoException
+  return UNNAMED[-errno] ?? code
+}
+
 export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended' | 'too-many'
 
 export const MAX_INPUT_LENGTH = 5000

@@ -3,7 +3,7 @@ import { armAtStop, isJudged, isStarted, startDone } from '../done/arm.ts'
 import { doneNotJudged } from '../done/done-rules.ts'
 import { askedAt, countAsking, promptOf } from '../done/done-state.ts'
 import { type FileSearch, preparedSearch } from '../done/search.ts'
-import { type Person, readTrusted } from '../done/trust-store.ts'
+import { type Person, requireTrusted } from '../done/trust-store.ts'
 import type { Occasion } from '../hosts/host.ts'
 import { homeFolder } from '../project/home-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
@@ -51,7 +51,7 @@ export async function doneAtStop(
 
 /** A server, which has no deadline, searches without blocking the event loop. */
 async function searchOf(root: string, { deadline }: Occasion, person: Person): Promise<FileSearch | undefined> {
-  const copy = deadline === undefined ? readTrusted(root, person) : undefined
+  const copy = deadline === undefined ? requireTrusted(root, person) : undefined
   return copy && preparedSearch(root, copy.rules)
 }
 

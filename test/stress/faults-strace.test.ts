@@ -64,11 +64,11 @@ describe.runIf(canTrace)('faults in system calls', () => {
     expect(kills).toBeGreaterThan(partOfCount(planned.length) * 0.8)
   })
 
-  it('calls failing: no space for a write, an error or an interruption of a read', async () => {
+  it('calls failing: a used-up quota for a write, an error or an interruption of a read', async () => {
     const planned = callsThat((name) => name !== 'close')
     const { errors } = await findNoFlaws('errors by strace', processes, (tally) =>
       planned.map(({ measured, call }, index) => (room) => {
-        const error = CHANGING.test(call.name) ? 'ENOSPC' : call.name === 'read' ? 'EINTR' : 'EIO'
+        const error = CHANGING.test(call.name) ? 'EDQUOT' : call.name === 'read' ? 'EINTR' : 'EIO'
         const start = { program: measured.program.run(room.project), tampering: tampering(call, `error=${error}`) }
         return fail(measured, room, start, index % 10 === 0, tally)
       }),

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { errorCode } from '../../disk/file-facts.ts'
+import { errorCode, errorText } from '../../disk/file-facts.ts'
 import type { JudgedDone } from '../../done/arm.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, type Person, readTrusted } from '../../done/trust-store.ts'
@@ -295,7 +295,12 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
     )
   }
   if (hasRun) return nothing('a workflow of this session is active, so it blocks nothing until the workflow ends')
-  const judged = judgeDone(root, occasion, person)
+  let judged: ReturnType<typeof judgeDone>
+  try {
+    judged = judgeDone(root, occasion, person)
+  } catch (error) {
+    return nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
+  }
   if (typeof judged === 'string') return nothing(NOT_JUDGED[judged])
   const { folder, pending, asked } = judged
   const stored = predictMarker(judged)

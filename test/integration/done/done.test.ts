@@ -21,6 +21,18 @@ async function edited(rules?: string): Promise<Project> {
   return project
 }
 
+/** The same after its first stop. */
+async function blocked(rules?: string): Promise<Project> {
+  const project = await edited(rules)
+  await stops(project)
+  return project
+}
+
+async function reasonAfter(project: Project, file: string): Promise<string | undefined> {
+  await edit(project, file)
+  return reasonOf(stops(project))
+}
+
 async function startFlow(project: Project): Promise<void> {
   project.write('flow.json', '{"name":"flow","phases":[{"id":"plan","prompt":"Plan it.","artifact":"plan.md"}]}')
   await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], agentShell())
@@ -72,8 +84,7 @@ describe('a stop of the main agent', () => {
     expect([run.status, run.stderr]).toEqual([0, ''])
     expect(run.stdout).toMatch(/^1 check passed: test ! -f broken \([\d.]+ s\)\n$/)
     expect((await stops(project)).answer).toEqual({})
-    await edit(project, 'src/a.ts')
-    expect(await reasonOf(stops(project))).toContain('src/a.ts')
+    expect(await reasonAfter(project, 'src/a.ts')).toContain('src/a.ts')
   })
 
   it('is blocked by the rules alone whose files changed or were removed', async () => {
@@ -91,8 +102,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('shows the output of a red check, and its marker stays', async () => {
-    const project = await edited(sources('echo the fault; exit 3'))
-    await stops(project)
+    const project = await blocked(sources('echo the fault; exit 3'))
     const run = await done(project, '--quiet')
     expect(run.status).toBe(1)
     expect(run.stdout).toContain('failed (exit code 3;')
@@ -137,8 +147,7 @@ describe('a stop of the main agent', () => {
   it('is blocked three times for one prompt, even if the checks were green in between', async () => {
     const project = await begun()
     for (const count of [1, 2, 3]) {
-      await edit(project, 'src/b.ts')
-      expect(await reasonOf(stops(project))).toContain(`Blocked stop ${count} of 3.`)
+      expect(await reasonAfter(project, 'src/b.ts')).toContain(`Blocked stop ${count} of 3.`)
       expect((await done(project)).status).toBe(0)
     }
     await edit(project, 'src/b.ts')
@@ -173,8 +182,7 @@ describe('a stop of the main agent', () => {
   it('is not judged while a workflow of the session runs, but the stop that ends it is', async () => {
     const project = await begun()
     await startFlow(project)
-    await edit(project, 'src/b.ts')
-    expect(await reasonOf(stops(project))).toContain('Plan it.')
+    expect(await reasonAfter(project, 'src/b.ts')).toContain('Plan it.')
     expect(project.journal().filter(({ event }) => event === 'create')).toEqual([])
     project.write('specs/007_x/plan.md', 'A plan.')
     const reason = await reasonOf(stops(project, { stop_hook_active: true }))
@@ -183,8 +191,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('that ends a run ends the wait of an earlier prompt too, and the journal says so', async () => {
-    const project = await edited()
-    await stops(project)
+    const project = await blocked()
     await project.cli(['wait', 'done', '--for', 'x'], agentShell())
     await stops(project)
     await startFlow(project)
@@ -194,8 +201,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('is allowed while the agent waits, and blocked again after that', async () => {
-    const project = await edited()
-    await stops(project)
+    const project = await blocked()
     expect((await project.cli(['wait', 'done', '--for', 'the person who edits'], agentShell())).status).toBe(0)
     expect((await stops(project)).answer).toEqual({})
     expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain('src/b.ts')
@@ -220,8 +226,7 @@ describe('a stop of the main agent', () => {
   it('belongs to its session: another one has its own marker, and its green checks count', async () => {
     const project = await begun()
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
-    await edit(project, 'src/b.ts')
-    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+    expect(await reasonAfter(project, 'src/b.ts')).toContain('src/b.ts')
     expect(await reasonOf(stops(project, { session_id: OTHER_SESSION }))).toContain('src/b.ts')
     expect((await project.cli(['done'], agentShell(OTHER_SESSION))).status).toBe(0)
     expect((await stops(project, { session_id: OTHER_SESSION })).answer).toEqual({})
@@ -312,8 +317,7 @@ describe('trust', () => {
     project.write('specs/done.yaml', text)
     const { answer } = await project.hook(sessionStart('resume'), { env: claudeHookEnv(project, SESSION) })
     expect(JSON.stringify(answer)).toContain('the trusted rules stay in force')
-    await edit(project, 'src/b.ts')
-    expect(await reasonOf(stops(project))).toContain('test ! -f broken')
+    expect(await reasonAfter(project, 'src/b.ts')).toContain('test ! -f broken')
     expect((await done(project)).status).toBe(0)
   })
 })
@@ -341,15 +345,13 @@ describe('done', () => {
   })
 
   it('proves rules whose search ended early, if their checks are green', async () => {
-    const project = await edited()
-    await stops(project)
+    const project = await blocked()
     const paths = vi.spyOn(FileSearch.prototype, 'pathsOf').mockReturnValue(undefined)
     const run = await project.cli(['done', '--all', '--json'], agentShell())
     paths.mockRestore()
     expect(run.json().cleared).toHaveLength(1)
     expect((await stops(project)).answer).toEqual({})
-    await edit(project, 'src/b.ts')
-    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+    expect(await reasonAfter(project, 'src/b.ts')).toContain('src/b.ts')
   })
 
   it('goes on with the next rule after a check that removed our folder', async () => {
@@ -367,8 +369,7 @@ describe('done', () => {
   })
 
   it('runs the checks once more if files changed meanwhile, and takes what changes again for their own output', async () => {
-    const project = await edited(sources('echo >> ran; sleep 0.02; date +%N > src/generated'))
-    await stops(project)
+    const project = await blocked(sources('echo >> ran; sleep 0.02; date +%N > src/generated'))
     const run = await done(project)
     expect(run.status).toBe(0)
     expect(run.stdout).toContain('"src/generated"')
@@ -377,8 +378,7 @@ describe('done', () => {
     expect((await stops(project)).answer).toEqual({})
     await edit(project, 'src/generated')
     expect((await stops(project)).answer).toEqual({})
-    await edit(project, 'src/b.ts')
-    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+    expect(await reasonAfter(project, 'src/b.ts')).toContain('src/b.ts')
   })
 
   it('takes a file that changes only the second time for somebody else’s, which is due', async () => {
@@ -408,8 +408,7 @@ describe('done', () => {
   })
 
   it('ends every session’s marker in a plain terminal', async () => {
-    const project = await edited()
-    await stops(project)
+    const project = await blocked()
     const run = await project.cli(['done', '--json'])
     expect(run.status).toBe(0)
     expect(run.json().cleared).toHaveLength(1)
@@ -444,8 +443,7 @@ describe('evidence', () => {
   })
 
   it('of a block becomes an unchecked marker if the definition is gone', async () => {
-    const project = await edited(sources('false'))
-    await stops(project)
+    const project = await blocked(sources('false'))
     rmSync(project.at('specs/done.yaml'))
     expect((await done(project)).stdout).toContain('is gone')
     expect(filesOf(project)).toContain('.postflight-abandoned')
@@ -455,8 +453,7 @@ describe('evidence', () => {
   })
 
   it('of a marker that was removed by hand names its folder, and does not advise to create it again', async () => {
-    const project = await edited(sources('false'))
-    await stops(project)
+    const project = await blocked(sources('false'))
     rmSync(project.at(folderOf(project), '.postflight-pending'))
     expect((await status(project)).stdout).toContain(`removed by hand: ${folderOf(project)} `)
     const { stdout } = await project.cli(['clear', basename(folderOf(project))])
@@ -467,8 +464,7 @@ describe('evidence', () => {
     ['removed', (file: string) => rmSync(file)],
     ['garbled', (file: string) => writeFileSync(file, 'garbled')],
   ])('of a marker that was %s counts as checked after `done` was green', async (_how, change) => {
-    const project = await edited()
-    await stops(project)
+    const project = await blocked()
     change(project.at(folderOf(project), '.postflight-pending'))
     expect(await done(project)).toMatchObject({ status: 0 })
     expect((await status(project)).stdout).toMatch(/^✗ removed by hand: .* · in the journal \d+ s ago · session /)
@@ -477,8 +473,7 @@ describe('evidence', () => {
   })
 
   it('stays in folders of old sessions', async () => {
-    const project = await edited()
-    await stops(project)
+    const project = await blocked()
     const folder = folderOf(project)
     makeOld(project.at(folder), 24 * 8)
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
@@ -531,8 +526,7 @@ describe('an emergency', () => {
   })
 
   it('is no reason to adopt the marker of another session', async () => {
-    const project = await edited()
-    await stops(project)
+    const project = await blocked()
     const { status, stderr } = await project.cli(['adopt', basename(folderOf(project))], agentShell(OTHER_SESSION))
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('`postflight done` runs') })
   })
@@ -544,8 +538,7 @@ describe('the times of files', () => {
     makeOld(project.at('src/b.ts'), -1)
     expect((await done(project)).stdout).toMatch(/^1 check passed.*\n$/)
     expect((await done(project)).stdout).toContain('nothing is due')
-    await edit(project, 'src/b.ts')
-    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+    expect(await reasonAfter(project, 'src/b.ts')).toContain('src/b.ts')
   })
 
   it('of a baseline do not count if they are later than the clock, or than its text (after `git stash --all`)', async () => {
@@ -559,8 +552,7 @@ describe('the times of files', () => {
     await edit(project, 'src/b.ts')
     expect(await reasonOf(stops(project, { transcript_path: transcript }))).toContain('src/b.ts')
     await project.hook(sessionStart('resume'))
-    await edit(project, 'src/c.ts')
-    expect(await reasonOf(stops(project))).toContain('src/c.ts')
+    expect(await reasonAfter(project, 'src/c.ts')).toContain('src/c.ts')
   })
 
   it('of more files than a receipt lists are compared all: an edit while the checks run is due', async () => {
@@ -623,14 +615,15 @@ describe('checks that remove what git ignores', () => {
 })
 
 describe('a hostile or broken project', () => {
+  const link = (file: string): void => {
+    rmSync(file, { recursive: true })
+    symlinkSync('/tmp', file)
+  }
+  const trusted = ({ base }: Project): string => join(base, 'home/.local/state/postflight-guard/done')
   it.each<[string, (project: Project) => void]>([
-    [
-      'its folder is a link',
-      (project) => {
-        rmSync(project.at('specs/.postflight'), { recursive: true })
-        symlinkSync('/tmp', project.at('specs/.postflight'))
-      },
-    ],
+    ['its folder is a link', (project) => link(project.at('specs/.postflight'))],
+    ['its baseline is a link', (project) => link(project.at(folderOf(project), 'baseline.json'))],
+    ['its copy is a link', (project) => link(join(trusted(project), readdirSync(trusted(project))[0] as string))],
     ['its receipts do not parse', (project) => project.write('specs/.postflight/done-receipts.json', '{"receipts":[1')],
     ['its receipts are a folder', (project) => project.write('specs/.postflight/done-receipts.json/x', '')],
     ['its folder cannot be written', (project) => chmodSync(project.at('specs/.postflight'), 0o500)],
@@ -638,8 +631,9 @@ describe('a hostile or broken project', () => {
   ])('if %s: the hook answers, with exit code 0', async (_what, breaks) => {
     const project = await edited()
     breaks(project)
-    const { answer } = await stops(project, { transcript_path: project.transcript() })
+    const { answer, stderr } = await stops(project, { transcript_path: project.transcript() })
     expect(['block', undefined]).toContain(answer.decision)
+    if (/baseline|copy/.test(_what)) expect(stderr).toMatch(/could not be judged \(.+json cannot be read \(a link\)/)
     if (_what.includes('are a folder')) expect((await done(project)).stderr).toContain('done-receipts.json (EISDIR)')
     if (_what.includes('cannot be written')) chmodSync(project.at('specs/.postflight'), 0o700)
   })
@@ -666,8 +660,7 @@ describe('a hostile or broken project', () => {
     expect((await done(project)).status).toBe(0)
     expect(project.read('specs/done.yaml')).toBe('done: []\n')
     expect((await stops(project)).answer).toEqual({})
-    await edit(project, 'src/b.ts')
-    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+    expect(await reasonAfter(project, 'src/b.ts')).toContain('src/b.ts')
   })
 
   it('is proven by two sessions at once, each for itself', async () => {

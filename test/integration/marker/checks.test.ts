@@ -1,6 +1,6 @@
-import { readFileSync, rmSync, utimesSync } from 'node:fs'
+import fs, { readFileSync, rmSync, utimesSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { whileChecking } from '../../../src/marker/run-checks.ts'
 import { OTHER_SESSION, SESSION, stop, subagentStop } from '../../support/payloads.ts'
 import { startCli } from '../../support/process.ts'
@@ -352,6 +352,15 @@ describe('running checks', () => {
     project.write('go', '')
     expect(await ended).toBe(0)
     expect(stdout()).toMatch(/^cleared specs\/259_x \(1 check passed: [^\n]*\n$/)
+    expect((await project.cli(['status', '--exit-code', '--expect', '259'])).status).toBe(0)
+  })
+
+  it('prove a marker that is gone, even if its folder could not be synced', async () => {
+    const project = checked([{ run: 'true' }])
+    const fsync = vi.spyOn(fs, 'fsyncSync').mockThrowOnce(Object.assign(new Error(), { code: 'EIO' }))
+    expect(await clear(project)).toMatchObject({ status: 73, stdout: '' })
+    fsync.mockRestore()
+    expect((await clear(project)).stdout).toBe('nothing to clear\n')
     expect((await project.cli(['status', '--exit-code', '--expect', '259'])).status).toBe(0)
   })
 

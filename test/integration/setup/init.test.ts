@@ -29,6 +29,12 @@ function withPackage(files: Readonly<Record<string, string>> = {}, specs = true)
   return wired
 }
 
+async function initialized(line = 'init --yes'): Promise<DependentProject> {
+  const wired = withPackage()
+  await wired.cli(line)
+  return wired
+}
+
 function filesOf(project: Project): Record<string, string> {
   return Object.fromEntries(Object.entries(project.snapshot()).filter(([name]) => !name.startsWith('node_modules')))
 }
@@ -91,8 +97,7 @@ describe.concurrent('init', () => {
   })
 
   it('leaves permission rules that were there before, with init and without', async () => {
-    const { project, cli } = withPackage()
-    await cli('init --yes')
+    const { project, cli } = await initialized()
     const { permissions } = JSON.parse(project.read(SETTINGS))
     await cli('uninstall')
     const [kept, other] = permissions.allow as [string, string]
@@ -125,8 +130,7 @@ describe.concurrent('init', () => {
   })
 
   it('shares the record of its rules with the settings: a teammate’s uninstall removes them', async () => {
-    const { project, cli } = withPackage()
-    await cli('init --yes')
+    const { project, cli } = await initialized()
     rmSync(project.at(`${SETTINGS}.postflight-backup`), { force: true })
     expect((await cli('uninstall')).stdout).toContain(`Removed ${SETTINGS}`)
     expect(project.has('.claude')).toBe(false)
@@ -170,8 +174,7 @@ describe.concurrent('init', () => {
   })
 
   it.each(['hook', 'permissions', 'gitignore', 'skill'])('leaves out %s with --skip', async (part) => {
-    const { project, cli } = withPackage()
-    await cli(`init --yes --skip ${part}`)
+    const { project, cli } = await initialized(`init --yes --skip ${part}`)
     const settings = JSON.parse(project.read(SETTINGS))
     expect({
       hook: settings.hooks !== undefined,
@@ -398,8 +401,7 @@ describe.concurrent('init', () => {
   })
 
   it('keeps a skill that people wrote or changed, and says so', async () => {
-    const { project, cli } = withPackage()
-    await cli('init --yes')
+    const { project, cli } = await initialized()
     const changed = project.read(SKILL).replace('# Postflight', '# Our postflight')
     project.write(SKILL, changed)
     expect((await cli('init --yes --json')).json().parts[3]).toMatchObject({ name: 'skill', state: 'kept' })
@@ -493,8 +495,7 @@ describe.concurrent('init', () => {
   })
 
   it('uninstall undoes the rest if .gitignore cannot be read, and says so', async () => {
-    const { project, cli } = withPackage()
-    await cli('init --yes')
+    const { project, cli } = await initialized()
     project.write('.gitignore', Buffer.from('# Gr\u00f6\u00dfe\n', 'latin1'))
     const run = await cli('uninstall')
     expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('.gitignore cannot be read (not UTF-8)') })
@@ -502,8 +503,7 @@ describe.concurrent('init', () => {
   })
 
   it('uninstall removes nothing through a link out of the project', async () => {
-    const { project, cli } = withPackage()
-    await cli('init --yes')
+    const { project, cli } = await initialized()
     renameSync(project.at('.claude/skills'), join(project.base, 'skills'))
     symlinkSync(join(project.base, 'skills'), project.at('.claude/skills'))
     renameSync(project.at('.gitignore'), join(project.base, 'ignore'))
@@ -587,8 +587,7 @@ describe.concurrent('a second place for the hook', () => {
   })
 
   it('with the same command is refused too: doctor would report it', async () => {
-    const { project, cli } = withPackage()
-    await cli('install')
+    const { project, cli } = await initialized('install')
     const second = await cli('install --scope local')
     expect(second.status).toBe(1)
     expect(second.stderr).toContain(`the hook is already in ${SETTINGS}, and some hosts would run it twice: `)
@@ -599,8 +598,7 @@ describe.concurrent('a second place for the hook', () => {
   })
 
   it('is not one that is there already: if both have the same command, either is brought up to date', async () => {
-    const { project, cli } = withPackage()
-    await cli('install')
+    const { project, cli } = await initialized('install')
     await cli('install --scope local --force')
     const settings = JSON.parse(project.read(LOCAL))
     delete settings.hooks.Stop
@@ -610,8 +608,7 @@ describe.concurrent('a second place for the hook', () => {
   })
 
   it('is not a file that two scopes share through a link', async () => {
-    const { project, cli } = withPackage()
-    await cli('install')
+    const { project, cli } = await initialized('install')
     symlinkSync('settings.json', project.at(LOCAL))
     expect(await cli('install --scope local')).toMatchObject({ status: 0, stdout: expect.stringContaining('already') })
   })

@@ -14,6 +14,12 @@ function withMarker(fields: object = MAINS, make = createSourceProject): Project
   return project
 }
 
+async function waiting(): Promise<Project> {
+  const project = withMarker()
+  await project.cli(WAIT, { env: ENV })
+  return project
+}
+
 const stopAt = (project: Project, prompt: string, more: object = {}): Promise<HookRun> =>
   project.hook(stop({ prompt_id: prompt, ...more }))
 
@@ -52,8 +58,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('is stamped at the first stop where a script announced it, whose output no hook saw', async () => {
-    const project = withMarker()
-    await project.cli(WAIT, { env: ENV })
+    const project = await waiting()
     await project.hook(shellRan('sh postflight.sh', '', { duration_ms: 5000 }))
     expect(markerOf(project).wait).not.toHaveProperty('prompt_id')
     expect(isBlock(await stopAt(project, 'p1'))).toBe(false)
@@ -96,8 +101,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('is left alone by a second session', async () => {
-    const project = withMarker()
-    await project.cli(WAIT, { env: ENV })
+    const project = await waiting()
     await stopAt(project, 'p1')
     const before = project.read(MARKER)
     await stopAt(project, 'p9', { session_id: OTHER_SESSION })
@@ -116,8 +120,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('waits for one stop on a host without ids of prompts; a second hook of that stop sees the same wait', async () => {
-    const project = withMarker()
-    await project.cli(WAIT, { env: ENV })
+    const project = await waiting()
     const timestamp = new Date().toISOString()
     const both = await Promise.all([stopAt(project, ''), stopAt(project, '')])
     const onCopilot = (timestamp: string): Promise<HookRun> =>
@@ -129,8 +132,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('is shown by inspect, and predicted by explain', async () => {
-    const project = withMarker()
-    await project.cli(WAIT, { env: ENV })
+    const project = await waiting()
     expect((await project.cli(['inspect'])).stdout).toContain('waits for: go-ahead to deploy')
     const input = JSON.stringify({ cwd: project.dir, ...stop() })
     const explained = await project.cli(['explain', '--payload', '-', '--json'], { input })
@@ -148,8 +150,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('cannot be stamped on a full disk: the stop is allowed, and the user gets a notice', async () => {
-    const project = withMarker()
-    await project.cli(WAIT, { env: ENV })
+    const project = await waiting()
     project.write('specs/007_x/.postflight-lock', '1 1\n')
     const run = await project.hook(stop(), { env: { CLAUDECODE: '1' } })
     expect(run.answer.systemMessage).toContain('so the stop was allowed')
@@ -175,8 +176,7 @@ describe.concurrent('a wait of the main conversation does not end', () => {
     ['at a command without the id of a prompt', shellRan('ls', '', { prompt_id: undefined })],
     ['at the stop of a sub-agent without one', subagentStop({ prompt_id: undefined })],
   ])('%s', async (_what, event) => {
-    const project = withMarker()
-    await project.cli(WAIT, { env: ENV })
+    const project = await waiting()
     await stopAt(project, 'p1')
     await project.hook(event)
     expect(markerOf(project).wait).toEqual({ for: 'go-ahead to deploy', prompt_id: 'p1', count: 1 })
@@ -211,8 +211,7 @@ describe.concurrent('a wait is removed at the end of a command', () => {
   })
 
   it('by which another session adopts the marker', async () => {
-    const project = withMarker()
-    await project.cli(WAIT, { env: ENV })
+    const project = await waiting()
     await project.cli(['adopt', '7', '--host-session', OTHER_SESSION, '--agent', 'main'])
     expect(markerOf(project)).not.toHaveProperty('wait')
   })
