@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt } from '../../disk/file-facts.ts'
+import { errorCode, kindAt } from '../../disk/file-facts.ts'
 import { inspectInside, makeFoldersInside, makeHiddenFolder, namesLike, removeIfEmpty } from '../../disk/folders.ts'
 import { removeFile, sync } from '../../disk/write.ts'
 import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
@@ -51,8 +51,7 @@ export function putAside(
     if (name === RUN_STATE_FILE) syncMoves()
     const target = path.join(aside, ...name.split('/'))
     fs.mkdirSync(path.dirname(target), { recursive: true })
-    fs.renameSync(path.join(folder.path, ...name.split('/')), target)
-    filled.add(path.dirname(target))
+    move(path.join(folder.path, ...name.split('/')), target, filled)
   }
   syncMoves()
   for (const name of [...folders, ARTIFACTS_FOLDER, CHECKS_FOLDER]) removeIfEmpty(path.join(folder.path, name))
@@ -60,6 +59,19 @@ export function putAside(
     removeFile(path.join(folder.path, WORKFLOW_FOLDER, name))
   }
   return location
+}
+
+/** overlayfs moves no folder of the container's image (EXDEV), but each of its files. */
+function move(source: string, target: string, filled: Set<string>): void {
+  filled.add(path.dirname(target))
+  try {
+    fs.renameSync(source, target)
+  } catch (error) {
+    if (errorCode(error) !== 'EXDEV' || kindAt(source) !== 'folder') throw error
+    fs.mkdirSync(target)
+    for (const name of fs.readdirSync(source)) move(path.join(source, name), path.join(target, name), filled)
+    fs.rmdirSync(source)
+  }
 }
 
 export function namesIn(folder: string, location: string, isOurs: (name: string) => boolean): string[] {

@@ -1,7 +1,7 @@
 /** What an earlier run, a clone or git left in a task folder does not count for a run. */
 
-import { rmSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import fs, { rmSync } from 'node:fs'
+import { describe, expect, it, vi } from 'vitest'
 import { type Flow, flowProject, IN_TASK } from '../../support/flow.ts'
 
 const TASKS = '- [ ] add the route\n- [ ] test it\n'
@@ -80,14 +80,21 @@ describe('step results of an earlier run', () => {
     expect((await project.next()).batch).toMatchObject([{ attempt: 2 }, { attempt: 2 }])
   })
 
-  it('do not count with --fresh, whatever phases the earlier run had', async () => {
+  it('do not count with --fresh, whatever phases the earlier run had, even if folders cannot be moved', async () => {
     const project = projectWith({ id: 'other', steps: ['one'] })
     await start(project)
     await project.workflow('abort', '7')
     leaveArchive(project, { success: true })
     project.put('step-result-1.json', '{"success": true}')
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: [CHECKLIST] }))
+    const { renameSync } = fs
+    const rename = vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
+      if (fs.statSync(from).isDirectory()) throw Object.assign(new Error(), { code: 'EXDEV' })
+      renameSync(from, to)
+    })
     await start(project, '--fresh')
+    rename.mockRestore()
+    expect(project.has(`${IN_TASK}/workflow-runs/1/step-results/work/2-2.json`)).toBe(true)
     for (const name of ['step-results', 'step-result-1.json']) expect(project.has(`${IN_TASK}/${name}`)).toBe(false)
     expect(await project.next()).toMatchObject({ command: 'prompt', step: 1, attempt: 1 })
   })
