@@ -85,12 +85,16 @@ export function messageOf(error: unknown, root?: string): string {
   return errorMessage(code, args, root)
 }
 
+/** What `temporaryBeside` adds to a file's name. */
+const TEMPORARY = /\.\d+-\w+-\d+\.tmp$/
+
 export function asPostflightError(error: unknown): PostflightError {
   if (error instanceof PostflightError) return error
   const { path, message } = error as NodeJS.ErrnoException
   const code = systemCode(error)
   if (code !== undefined && /^(?:E[A-Z0-9]+|UNKNOWN|Unknown system error -\d+)$/.test(code)) {
-    return new PostflightError('cannot-write', { path: path ?? UNNAMED_FILE, detail: code }, error)
+    const about = { path: path?.replace(TEMPORARY, '') ?? UNNAMED_FILE, detail: code }
+    return new PostflightError('cannot-write', about, error)
   }
   return new PostflightError('internal', { detail: message ?? String(error) }, error)
 }

@@ -202,7 +202,7 @@ describe('an error of another kind', () => {
   it.each<[string, unknown, ErrorCode, object]>([
     ['of the file system', { code: 'ENOSPC', path: '/p' }, 'cannot-write', { path: '/p', detail: 'ENOSPC' }],
     ['of the file system without a path', { code: 'EIO' }, 'cannot-write', { path: 'a file', detail: 'EIO' }],
-    ['of a quota', { code: 'UNKNOWN', errno: -122, path: '/p' }, 'cannot-write', { path: '/p', detail: 'EDQUOT' }],
+    ['of a quota', { errno: -122, path: '/p.7-3f-1.tmp' }, 'cannot-write', { path: '/p', detail: 'EDQUOT' }],
     ['without a name', { code: 'Unknown system error -117' }, 'cannot-write', { detail: 'Unknown system error -117' }],
     ['of another system', { code: 'ERR_STREAM_DESTROYED' }, 'internal', { detail: 'boom' }],
     ['of our own code', new TypeError('boom'), 'internal', { detail: 'boom' }],
