@@ -173,7 +173,8 @@ export class FileSearch {
       const stats = fs.lstatSync(path.join(this.#root, name), { throwIfNoEntry: false })
       if (stats !== undefined) time = Math.max(stats.mtimeMs, stats.ctimeMs)
     } catch {
-      // A folder on the way cannot be entered.
+      // Its folder may be listed but not entered. It counts as changed: no marker may end unproven.
+      time = Number.MAX_SAFE_INTEGER
     }
     this.#times.set(name, time)
     return time

@@ -1,6 +1,6 @@
 /** The definition of done, from trusting it to the stop that its checks allow: hook and commands together, on a real disk. */
 
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { FileSearch } from '../../../src/done/search.ts'
@@ -221,6 +221,17 @@ describe('a stop of the main agent', () => {
     const { answer, stderr } = await stops(project)
     paths.mockRestore()
     expect([answer.reason, stderr]).toEqual([expect.stringMatching(/src\/c\.ts[\s\S]*Blocked stop 2 of 3\./), ''])
+  })
+
+  it('is blocked if the time of a file cannot be read', async () => {
+    const project = await blocked()
+    const { lstatSync } = fs
+    const lstat = vi.spyOn(fs, 'lstatSync').mockImplementation(((file: string, options: fs.StatSyncOptions) => {
+      if (file.endsWith('src/b.ts')) throw Object.assign(new Error(), { code: 'EACCES' })
+      return lstatSync(file, options)
+    }) as typeof lstatSync)
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+    lstat.mockRestore()
   })
 
   it('belongs to its session: another one has its own marker, and its green checks count', async () => {

@@ -82,12 +82,8 @@ describe.each(Object.entries(STORIES))('the recorded conversation on %s', (host,
   it('blocks each agent for its own marker alone', async () => {
     const project = createSourceProject()
     expect(await replay(project, recordingOf(host, project))).toEqual(story)
-    expect(project.journal().map(({ event, task }) => `${event} ${task}`)).toEqual([
-      'claim 001_main',
-      'claim 002_kid',
-      'block 002_kid',
-      'block 001_main',
-    ])
+    const journaled = project.journal().map(({ event, task }) => `${event} ${task}`)
+    expect(journaled.join()).toBe('claim 001_main,claim 002_kid,block 002_kid,block 001_main')
   })
 
   it('does so as processes, through the launcher', async () => {

@@ -55,15 +55,7 @@ function withoutOurs(text: string): JsonDocument {
   return settings
 }
 
-const EVENTS = [
-  'PostToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PreToolUse',
-  'SessionStart',
-  'Stop',
-  'SubagentStop',
-]
+const EVENTS = 'PostToolUse PostToolUse PostToolUseFailure PreToolUse SessionStart Stop SubagentStop'.split(' ')
 
 const TABS =
   '{\n\t"unknown": { "deep": [1, 2.5e3, null, true, "ü🚀\\u0041"] },\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{ "hooks": [ { "type": "command", "command": "x", "timeout": 5 } ] }\n\t\t]\n\t}\n}\n'
