@@ -8,6 +8,7 @@ import { MAX_CHECKS, PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { counted, oneLine, QUOTE_LIMIT, quotedNames, shellWord } from '../../kernel/text.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
+import { known } from '../../kernel/values.ts'
 import { keptUnchecked } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import {
@@ -226,7 +227,7 @@ function fieldsFor(
   const id = isMarkerId(renewed?.id) ? renewed.id : newMarkerId()
   const agent = identity.agent ?? renewed?.agent
   const { session } = identity
-  const fresh = {
+  const fresh = known({
     id,
     session_id:
       options.sessionId ?? renewed?.sessionId ?? `sess_${Math.floor(context.nowMs / 1000)}_${randomCharacters(6)}`,
@@ -243,7 +244,7 @@ function fieldsFor(
     // Without new steps the list stays as it is in the file, unknown keys included.
     steps: steps.length > 0 ? steps : undefined,
     checks: newChecks(options, steps.length > 0 ? steps : (renewed?.steps ?? []), renewed),
-  }
+  })
   return { ...withFields(renewed?.fields ?? {}, fresh), id, agent_id: agent }
 }
 

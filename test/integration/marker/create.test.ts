@@ -241,21 +241,19 @@ describe.concurrent('create if a marker is pending', () => {
     expect((await project.cli(['inspect', '--json'])).json().markers[0].continuations.spent).toBe(0)
   })
 
-  it('of the same session for the same operation: keeps id, count, ticks and unknown fields', async () => {
+  it('of the same session for the same operation: keeps id, count, steps, ticks, checks and unknown fields', async () => {
     const project = createSourceProject()
-    await createFor(project, SESSION, '--step', 'one', '--step', 'two')
+    await createFor(project, SESSION, '--step', 'one', '--step', 'two', '--check', 'true')
     await project.cli(['step', '259', 'one'])
     await project.hook(subagentStop())
     project.write(SEED_MARKER, JSON.stringify({ ...readMarker(project), custom: { kept: [1, 2] } }))
     const former = readMarker(project)
     const run = await createFor(project, SESSION, '--step', 'one', '--step', 'two', '--step', 'three')
     expect(run.json()).toMatchObject({ id: former.id, renewed: true, replaced: null })
-    expect(readMarker(project)).toMatchObject({
-      id: former.id,
-      session_id: former.session_id,
-      custom: { kept: [1, 2] },
-      steps: ['one', 'two', 'three'].map((name) => ({ name, done: name === 'one' })),
-    })
+    await createFor(project, SESSION)
+    const { id, session_id, checks } = former
+    const steps = ['one', 'two', 'three'].map((name) => ({ name, done: name === 'one' }))
+    expect(readMarker(project)).toMatchObject({ id, session_id, custom: { kept: [1, 2] }, steps, checks })
     expect(project.read(SEED_GUARD)).toBe('1\n')
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
   })
