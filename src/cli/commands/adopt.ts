@@ -15,13 +15,13 @@ import { isMarkerId } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, isFromEnvironment } from '../caller.ts'
-import { type BareCommand, type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
+import { type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
 import { checkIds } from '../option-values.ts'
 
 export const declaration = {
   description: "take over another session's marker, or an abandoned one",
   examples: ['adopt 259', 'adopt 259 --host-session SESSION_ID'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument(...TASK)
       .option(...HOST_SESSION)

@@ -19,7 +19,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, foldersHolding, listTaskFolders, unsearchedError } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { endWithFailures } from '../../views/print.ts'
-import type { BareCommand, Declaration, Run } from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
 /**
@@ -30,7 +30,7 @@ import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 export const declaration = {
   description: 'allow the next stop of any agent (emergency)',
   examples: ['bypass 259', 'bypass --all'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument('[task]', 'task number or folder name; "." for specs/ itself')
       .option('--all', 'every marker; also stop every workflow (`workflow resume` continues it)', false),

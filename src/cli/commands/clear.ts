@@ -25,14 +25,14 @@ import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedErro
 import { endWithFailures } from '../../views/print.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
 import { type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
-import { type BareCommand, type Declaration, type OptionsOf, type Run, timeoutOption } from '../command.ts'
+import { type Declaration, type OptionsOf, type Run, timeoutOption } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
 export const declaration = {
   free: true,
   description: 'remove a marker whose postflight is done or no longer wanted; accept a workflow that has ended',
   examples: ['clear 259', 'clear 259 --timeout 1800', 'clear --orphaned --dry-run'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument('[task]', 'task number or folder name; "." for specs/ itself')
       .option('--all', 'every task', false)

@@ -11,7 +11,7 @@ import { stepAt } from '../../run/machine/position.ts'
 import { listExamples } from '../../run/store/find-definition.ts'
 import { readState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import type { BareCommand, Declaration, Run } from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
 
 /** Answers the questions of the scripts of `completion`. */
 
@@ -19,7 +19,7 @@ export const declaration = {
   hidden: true,
   description: 'print the words that may follow, for the scripts of `completion`',
   examples: ['complete -- workflow st'],
-  declare: (command: BareCommand) => command.argument('[words...]', 'the words of the line, the last one unfinished'),
+  declare: (command) => command.argument('[words...]', 'the words of the line, the last one unfinished'),
 } satisfies Declaration
 
 export const document = () =>

@@ -1,5 +1,5 @@
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, notOneOf, type Run } from '../command.ts'
+import { type Declaration, notOneOf, type Run } from '../command.ts'
 
 const WHERE = `
 Put one line into the file that your shell reads at its start:
@@ -11,7 +11,7 @@ export const declaration = {
   description: 'print the completion script of a shell',
   examples: ['completion bash', 'completion zsh', 'completion fish'],
   notes: [WHERE],
-  declare: (command: BareCommand) => command.argument('<shell>', 'bash, zsh or fish'),
+  declare: (command) => command.argument('<shell>', 'bash, zsh or fish'),
 } satisfies Declaration
 
 export const document = () => field.object({ script: field.text('The script that the shell reads.') })

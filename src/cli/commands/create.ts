@@ -36,16 +36,7 @@ import { unwiredNote } from '../../setup/install/unwired.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, type Identity, isFromEnvironment } from '../caller.ts'
-import {
-  type BareCommand,
-  collect,
-  type Declaration,
-  HOST_SESSION,
-  invalidValue,
-  type OptionsOf,
-  type Run,
-  TASK,
-} from '../command.ts'
+import { collect, type Declaration, HOST_SESSION, invalidValue, type OptionsOf, type Run, TASK } from '../command.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 export const declaration = {
@@ -57,7 +48,7 @@ export const declaration = {
     "create 259 --operation implement --check 'npm test'",
     'create 259 --operation plan --force',
   ],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument(...TASK)
       .argument('[slug]', 'name for a new task folder')

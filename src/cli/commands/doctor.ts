@@ -18,13 +18,13 @@ import {
   checkStrays,
 } from '../../setup/doctor/project-findings.ts'
 import * as field from '../../views/documents.ts'
-import type { BareCommand, Declaration, Run } from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
 
 export const declaration = {
   free: true,
   description: 'check the installation and the markers; every problem comes with its fix',
   examples: ['doctor', 'doctor --json'],
-  declare: (command: BareCommand) => command,
+  declare: (command) => command,
 } satisfies Declaration
 
 export const document = () =>

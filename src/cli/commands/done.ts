@@ -13,7 +13,7 @@ import { type CommandContext, type CommandResult, requireRoot } from '../../proj
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
-import type { BareCommand, Declaration, Run } from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
 
 /** docs/design.md, "Definition of done". */
 
@@ -21,7 +21,7 @@ export const declaration = {
   free: true,
   description: 'run the checks of specs/done.yaml that changed files call for',
   examples: ['done', 'done --list', 'done --all'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .option('--all', 'the checks of every rule', false)
       .option('--list', 'only list which rules are due, and why', false),

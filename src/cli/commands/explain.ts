@@ -25,14 +25,14 @@ import { countContinuations, observeUnfinished, sessionBirthMs } from '../../sto
 import type { PlannedMarker } from '../../stop/plan.ts'
 import { RULES, type Rule } from '../../stop/rules.ts'
 import * as field from '../../views/documents.ts'
-import type { BareCommand, Declaration, Run } from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
 
 export const declaration = {
   free: true,
   description: "show the hook's answer to a payload, and why; writes nothing",
   examples: ['explain --payload payload.json', 'explain --payload payload.json --json'],
   notes: [`  $ echo '{"hook_event_name":"Stop","session_id":"SESSION_ID"}' | postflight explain --payload -`],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command.option('--payload <file>', 'the payload file, "-" for stdin (default: an empty payload)'),
 } satisfies Declaration
 

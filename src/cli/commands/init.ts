@@ -24,7 +24,7 @@ import { initQuestion, notPortable, RESTART } from '../../setup/settings-message
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, collect, type Declaration, notOneOf, type Run } from '../command.ts'
+import { collect, type Declaration, notOneOf, type Run } from '../command.ts'
 
 const OTHER_HOSTS = `
 For another host:
@@ -36,7 +36,7 @@ export const declaration = {
     'set a project up for Claude Code: hook, permission rules, .gitignore, a skill and a definition of done; asks first',
   examples: ['init', 'init --yes --skip skill', 'init --dry-run'],
   notes: [OTHER_HOSTS],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .option(
         '--scope <scope>',

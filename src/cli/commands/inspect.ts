@@ -16,13 +16,13 @@ import {
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import { type MarkerLocation, markerFixFor } from '../../views/status/status-items.ts'
-import { type BareCommand, type Declaration, type OptionsOf, type Run, WATCH } from '../command.ts'
+import { type Declaration, type OptionsOf, type Run, WATCH } from '../command.ts'
 
 export const declaration = {
   free: true,
   description: 'list every marker: state, owner, age, count, checklist and problems',
   examples: ['inspect', 'inspect --watch', 'inspect 259 --json', 'inspect --exit-code --quiet'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument('[task]', 'only this task')
       .option('--exit-code', 'exit with 1 if any marker is pending or abandoned', false)

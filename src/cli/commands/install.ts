@@ -23,7 +23,7 @@ import { notPortable, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, HOST, type Run, SCOPE } from '../command.ts'
+import { type Declaration, HOST, type Run, SCOPE } from '../command.ts'
 
 export const declaration = {
   description: "add the hook (or the plugin) to a host's settings",
@@ -34,7 +34,7 @@ export const declaration = {
     'install --host codex',
     'install --host opencode --scope user',
   ],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .option(...HOST)
       .option('--scope <scope>', SCOPE, 'project')

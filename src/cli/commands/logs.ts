@@ -5,13 +5,13 @@ import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen } from '../../views/print.ts'
-import { type BareCommand, type Declaration, invalidValue, type Run } from '../command.ts'
+import { type Declaration, invalidValue, type Run } from '../command.ts'
 
 export const declaration = {
   free: true,
   description: 'print the journal',
   examples: ['logs -n 50', 'logs --follow'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .option('-n, --count <number>', 'number of entries to print, from the end', entryCount, 20)
       .option('--follow', 'keep printing new entries until Ctrl-C', false),

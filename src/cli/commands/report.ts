@@ -20,12 +20,12 @@ import * as field from '../../views/documents.ts'
 import { composeReport, type Report, storyLines } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
 import { type ReportRun, STATUS_TONES, type Status, type StoryEvent } from '../../views/report/story.ts'
-import type { BareCommand, Declaration, Run } from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
 
 export const declaration = {
   description: 'show what became of markers and runs, as text or as a single HTML page',
   examples: ['report --html report.html', 'report 259', 'report 259 --json'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command.argument('[task]', 'only this task').option('--html <file>', 'write the page to this file; "-" for stdout'),
 } satisfies Declaration
 

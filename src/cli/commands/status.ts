@@ -38,15 +38,7 @@ import {
   quotedCommands,
   statusItemDocument,
 } from '../../views/status/status-items.ts'
-import {
-  type BareCommand,
-  collect,
-  type Declaration,
-  type OptionsOf,
-  type Run,
-  remoteOption,
-  WATCH,
-} from '../command.ts'
+import { collect, type Declaration, type OptionsOf, type Run, remoteOption, WATCH } from '../command.ts'
 import { checkIds } from '../option-values.ts'
 import { sharedDocument } from '../workflow/shared-status.ts'
 
@@ -62,7 +54,7 @@ export const declaration = {
     'status --shared --exit-code',
     'status --json',
   ],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .option('--exit-code', 'exit with 1 unless everything is done (for CI)', false)
       .option('--session <id>', 'only what belongs to this session of the host')

@@ -11,7 +11,7 @@ import { DONE_WORD, isSessionFolderName } from '../../project/task-folders.ts'
 import { findRunFiles } from '../../run/store/run-file.ts'
 import * as field from '../../views/documents.ts'
 import { type LineItem, statusLine, unreadableText, waitText } from '../../views/status-line.ts'
-import type { BareCommand, Declaration, Run } from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
 
 /**
  * `postflight statusline`: one line for a host's status line. `hooks/postflight-hook StatusLine` answers without Node
@@ -24,7 +24,7 @@ export const declaration = {
   notes: [
     `\n\`postflight-hook StatusLine\` prints the same line, and does not start Node\nif there is nothing to show.`,
   ],
-  declare: (command: BareCommand) => command,
+  declare: (command) => command,
 } satisfies Declaration
 
 export const document = () =>

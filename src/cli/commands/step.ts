@@ -16,13 +16,13 @@ import {
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
-import { type BareCommand, type Declaration, type OptionsOf, type Run, TASK, timeoutOption } from '../command.ts'
+import { type Declaration, type OptionsOf, type Run, TASK, timeoutOption } from '../command.ts'
 
 export const declaration = {
   free: true,
   description: 'tick a step of the checklist',
   examples: ['step 259 2', 'step 259 "git commit"', 'step 259 2 --undo'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument(...TASK)
       .argument('<step>', 'its number or its name')

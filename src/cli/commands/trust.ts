@@ -15,7 +15,7 @@ import { DONE_PATH } from '../../kernel/files.ts'
 import { oneLine, QUOTE_LIMIT, quotedNames, stripControl } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
-import type { BareCommand, Declaration, Run } from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
 
 /** docs/design.md, "Definition of done". */
 
@@ -30,7 +30,7 @@ of the file has no effect until you trust it again. If the file is gone, its
 rules are forgotten. Only a person can do this: the command refuses to run in an
 agent's shell.`,
   ],
-  declare: (command: BareCommand) => command.option('--yes', 'do not ask', false),
+  declare: (command) => command.option('--yes', 'do not ask', false),
 } satisfies Declaration
 
 export const document = () =>

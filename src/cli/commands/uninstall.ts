@@ -23,13 +23,13 @@ import { SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
 import { readSettingsFile, SCOPES } from '../../setup/settings-paths.ts'
 import * as field from '../../views/documents.ts'
 import { endWithFailures } from '../../views/print.ts'
-import { type BareCommand, type Declaration, HOST, type Run, SCOPE } from '../command.ts'
+import { type Declaration, HOST, type Run, SCOPE } from '../command.ts'
 import { removalLine, removed, settingsFields, takenOutOf } from './install.ts'
 
 export const declaration = {
   description: 'undo install and init',
   examples: ['uninstall', 'uninstall --scope user --dry-run', 'uninstall --host opencode'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .option(...HOST)
       .option('--scope <scope>', `${SCOPE} (default: the scope in the project that has it)`)

@@ -19,7 +19,7 @@ import {
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, type Identity } from '../caller.ts'
-import { type BareCommand, type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
+import { type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 /** docs/design.md, "Waiting". */
@@ -28,7 +28,7 @@ export const declaration = {
   free: true,
   description: 'announce that you are stopping to wait for a person or for background work',
   examples: ['wait 259 --for "go-ahead to deploy"', 'wait 259 --for "the build to finish"'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument(...TASK)
       .requiredOption('--for <text>', 'what you wait for')

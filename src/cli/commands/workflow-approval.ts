@@ -5,7 +5,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { approveRun, type ChangedRun, rejectRun } from '../../run/store/run.ts'
 import type { Painter } from '../../views/print.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, type Run, TASK } from '../command.ts'
+import { type Declaration, type Run, TASK } from '../command.ts'
 import { checkOneLine } from '../option-values.ts'
 import { changeRun } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
@@ -22,8 +22,7 @@ export const approveDeclaration = {
   description: 'approve the result of a phase, so that the run continues',
   examples: ['workflow approve 259', 'workflow approve 259 --note "use the existing table"'],
   notes: [NOTE],
-  declare: (command: BareCommand) =>
-    command.argument(...TASK).option('--note <text>', 'what the next phase should know'),
+  declare: (command) => command.argument(...TASK).option('--note <text>', 'what the next phase should know'),
 } satisfies Declaration
 
 export const approve: Run<typeof approveDeclaration, RunDocument> = (context, [task], { note }, { paint }) => {
@@ -35,7 +34,7 @@ export const rejectDeclaration = {
   description: 'reject the result of a phase, and ask the agent for another one',
   examples: ['workflow reject 259 --reason "step 3 lacks a test"'],
   notes: [NOTE],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command.argument(...TASK).requiredOption('--reason <text>', 'why; it is part of the next prompt'),
 } satisfies Declaration
 

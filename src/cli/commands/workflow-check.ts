@@ -10,14 +10,14 @@ import { checkStatus, requireTrust, runPhaseCheck } from '../../run/store/phase-
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear-folder.ts'
-import { type BareCommand, type Declaration, type Run, TASK, timeoutOption } from '../command.ts'
+import { type Declaration, type Run, TASK, timeoutOption } from '../command.ts'
 import { checkIsRunning, publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 export const declaration = {
   free: true,
   description: 'run the check of the current phase (check.run)',
   examples: ['workflow check 259', 'workflow check 259 --timeout 1800'],
-  declare: (command: BareCommand) => command.argument(...TASK).addOption(timeoutOption('the time for the check')),
+  declare: (command) => command.argument(...TASK).addOption(timeoutOption('the time for the check')),
 } satisfies Declaration
 
 export const document = () =>

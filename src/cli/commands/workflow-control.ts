@@ -3,7 +3,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { retryStep, skipStep } from '../../run/machine/steering.ts'
 import { abortRun, steerStep, stopRun, stopRunNow } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, type Run, STEP_NUMBER, TASK } from '../command.ts'
+import { type Declaration, type Run, STEP_NUMBER, TASK } from '../command.ts'
 import { changeRun } from '../runs.ts'
 
 /** `workflow stop`, `abort`, `retry` and `skip`. */
@@ -13,7 +13,7 @@ export { runDocument as document } from '../../views/run-view.ts'
 export const stopDeclaration = {
   description: 'send no further prompt, and stop a run when its agent ends its turn; `workflow resume` continues it',
   examples: ['workflow stop 259', 'workflow stop 259 --now'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument(...TASK)
       .option('--now', 'stop the run immediately; a late result of the last prompt counts after `resume`', false),
@@ -31,7 +31,7 @@ export const stop: Run<typeof stopDeclaration, RunDocument> = (context, [task], 
 export const abortDeclaration = {
   description: 'end a run immediately and for good',
   examples: ['workflow abort 259'],
-  declare: (command: BareCommand) => command.argument(...TASK),
+  declare: (command) => command.argument(...TASK),
 } satisfies Declaration
 
 export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task], _options, { paint }) =>
@@ -50,7 +50,7 @@ function wasOverLine({ outcome }: WorkflowState): string {
 export const retryDeclaration = {
   description: 'retry a step that was given up: it gets all its attempts again',
   examples: ['workflow retry 259 --step 3'],
-  declare: (command: BareCommand) => command.argument(...TASK).requiredOption(...STEP_NUMBER),
+  declare: (command) => command.argument(...TASK).requiredOption(...STEP_NUMBER),
 } satisfies Declaration
 
 export const retry: Run<typeof retryDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>
@@ -59,7 +59,7 @@ export const retry: Run<typeof retryDeclaration, RunDocument> = (context, [task]
 export const skipDeclaration = {
   description: 'give up a step, and continue without it',
   examples: ['workflow skip 259 --step 3'],
-  declare: (command: BareCommand) => command.argument(...TASK).requiredOption(...STEP_NUMBER),
+  declare: (command) => command.argument(...TASK).requiredOption(...STEP_NUMBER),
 } satisfies Declaration
 
 export const skip: Run<typeof skipDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>

@@ -8,14 +8,14 @@ import { findDefinition, listExamples } from '../../run/store/find-definition.ts
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import type { BareCommand, Declaration, Run } from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
 import { requireRunFolder } from '../runs.ts'
 
 export const declaration = {
   free: true,
   description: 'print a Mermaid diagram of a definition, or of a run, colored by its state',
   examples: ['workflow graph flow.yaml', 'workflow graph spec-kit', 'workflow graph 259 > run.mmd'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command.argument(
       '<definition-or-task>',
       'a task number or folder name, a definition file, or the name of a shipped example',

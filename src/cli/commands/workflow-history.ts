@@ -5,14 +5,14 @@ import { RUN_OUTCOMES, TRANSITION_EVENTS } from '../../run/machine/state-fields.
 import { readHistory, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { historyLine } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, type Run, TASK } from '../command.ts'
+import { type Declaration, type Run, TASK } from '../command.ts'
 import { requireRunFolder } from '../runs.ts'
 
 export const declaration = {
   free: true,
   description: 'list every transition of a run',
   examples: ['workflow history 259', 'workflow history 259 --json'],
-  declare: (command: BareCommand) => command.argument(...TASK),
+  declare: (command) => command.argument(...TASK),
 } satisfies Declaration
 
 export const document = () => {

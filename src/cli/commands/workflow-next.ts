@@ -11,7 +11,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, RUN_EXIT_CODES, type Run, TASK, timeoutOption } from '../command.ts'
+import { type Declaration, RUN_EXIT_CODES, type Run, TASK, timeoutOption } from '../command.ts'
 import { checkIsRunning, publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 /** Drives a run without hooks. */
@@ -25,7 +25,7 @@ export const declaration = {
   description: 'check the results of the last prompt, and print the next one',
   examples: ['workflow next 259 --json', 'workflow next 259 --peek'],
   notes: [NOTE, RUN_EXIT_CODES],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument(...TASK)
       .option('--peek', 'only print the prompt that is due now; counts no attempt and writes nothing', false)

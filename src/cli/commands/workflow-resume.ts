@@ -7,15 +7,7 @@ import { resumeRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { runDocument } from '../../views/run-view.ts'
-import {
-  type BareCommand,
-  type Declaration,
-  HOST_SESSION,
-  PARENT_SESSION,
-  type Run,
-  remoteOption,
-  TASK,
-} from '../command.ts'
+import { type Declaration, HOST_SESSION, PARENT_SESSION, type Run, remoteOption, TASK } from '../command.ts'
 import { publishChange, recordEnd, requireRunFolder, runnerOf, runResult, trusterOf, withRemote } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
 
@@ -28,7 +20,7 @@ export const declaration = {
   description: 'continue a run that was stopped or is stuck, or whose session has ended',
   examples: ['workflow resume 259', 'workflow resume 259 --from plan', 'workflow resume 259 --shared'],
   notes: [SHARED_NOTE],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument(...TASK)
       .option(...HOST_SESSION)

@@ -1,7 +1,7 @@
 import { shareOf } from '../../run/shared/share-record.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, type Run, TASK } from '../command.ts'
+import { type Declaration, type Run, TASK } from '../command.ts'
 import { elsewhere, machineOf, publishNow, recordEnd, requireRunFolder, runResult, withRemote } from '../runs.ts'
 
 /** `workflow share`, `publish` and `release`. */
@@ -11,8 +11,7 @@ export { runDocument as document } from '../../views/run-view.ts'
 export const shareDeclaration = {
   description: 'publish a run to a git remote, so that another machine can continue it',
   examples: ['workflow share 259', 'workflow share 259 upstream'],
-  declare: (command: BareCommand) =>
-    command.argument(...TASK).argument('[remote]', 'the name of a git remote (default: origin)'),
+  declare: (command) => command.argument(...TASK).argument('[remote]', 'the name of a git remote (default: origin)'),
 } satisfies Declaration
 
 export const share: Run<typeof shareDeclaration, RunDocument> = async (context, [task, remote], _given, { paint }) => {
@@ -26,7 +25,7 @@ export const publishDeclaration = {
   free: true,
   description: 'publish the current state of a shared run (for the end of a CI job)',
   examples: ['workflow publish 259'],
-  declare: (command: BareCommand) => command.argument(...TASK),
+  declare: (command) => command.argument(...TASK),
 } satisfies Declaration
 
 export const publish: Run<typeof publishDeclaration, RunDocument> = async (context, [task], _options, { paint }) => {
@@ -38,7 +37,7 @@ export const publish: Run<typeof publishDeclaration, RunDocument> = async (conte
 export const releaseDeclaration = {
   description: 'publish a shared run one last time and end it here: anyone may continue it',
   examples: ['workflow release 259'],
-  declare: (command: BareCommand) => command.argument(...TASK),
+  declare: (command) => command.argument(...TASK),
 } satisfies Declaration
 
 export const release: Run<typeof releaseDeclaration, RunDocument> = async (context, [task], _options, { paint }) => {

@@ -10,14 +10,14 @@ import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, collect, DEFINITION, type Declaration, invalidValue, type Run, SET } from '../command.ts'
+import { collect, DEFINITION, type Declaration, invalidValue, type Run, SET } from '../command.ts'
 import { dueData, dueFields, dueLine } from './workflow-next.ts'
 
 export const declaration = {
   description:
     'walk through a definition with given outcomes, and print its path and its number of prompts; writes nothing',
   examples: ['workflow simulate four-phases', 'workflow simulate flow.yaml --fail plan:1 --json'],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument('<definition>', DEFINITION)
       .option(

@@ -15,7 +15,6 @@ import { trustRun } from '../../run/store/phase-check.ts'
 import { startRun } from '../../run/store/run.ts'
 import { type RunDocument, runData } from '../../views/run-view.ts'
 import {
-  type BareCommand,
   DEFINITION,
   type Declaration,
   HOST_SESSION,
@@ -37,7 +36,7 @@ export const declaration = {
     'workflow start 259 --definition flow.yaml --fresh',
     'workflow start 259 --definition flow.yaml --share',
   ],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument(...TASK)
       .argument('[slug]', 'name for a new task folder')

@@ -9,7 +9,7 @@ import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, type Painter, processScreen } from '../../views/print.ts'
 import { exitCodeOf, runDocument } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
+import { type Declaration, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
 import { requireRunFolder, runResult } from '../runs.ts'
 
 export const declaration = {
@@ -21,7 +21,7 @@ export const declaration = {
     'workflow status 259 --watch --quiet && echo it was completed',
   ],
   notes: [`${RUN_EXIT_CODES}\nWith several runs: 1 if that is true of any of them, or if one cannot be read.`],
-  declare: (command: BareCommand) =>
+  declare: (command) =>
     command
       .argument('[task]', 'only this task')
       .option(

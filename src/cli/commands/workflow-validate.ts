@@ -5,13 +5,13 @@ import { definitionSize, promptBound } from '../../run/definition/bound.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { loadDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, DEFINITION, type Declaration, type Run } from '../command.ts'
+import { DEFINITION, type Declaration, type Run } from '../command.ts'
 
 export const declaration = {
   free: true,
   description: 'check a definition: print faults and warnings, with line and column',
   examples: ['workflow validate flow.yaml', 'workflow validate spec-kit --json'],
-  declare: (command: BareCommand) => command.argument('<definition>', DEFINITION),
+  declare: (command) => command.argument('<definition>', DEFINITION),
 } satisfies Declaration
 
 export const document = () => {
