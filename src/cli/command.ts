@@ -5,7 +5,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { listed } from '../kernel/text.ts'
 import type { CommandContext, CommandResult } from '../project/command-context.ts'
 import type { DocumentOf, DocumentSource } from '../views/documents.ts'
-import type { Output, Painter } from '../views/print.ts'
+import type { Output } from '../views/print.ts'
 
 // biome-ignore lint/complexity/noBannedTypes: these are the package's own defaults.
 export type BareCommand = TypedCommand<[], {}, {}>
@@ -35,7 +35,6 @@ export interface GlobalOptions {
 }
 
 export interface Surroundings extends Omit<GlobalOptions, 'root'> {
-  readonly paint: Painter
   readonly stdout: Output
   readonly terminalOutput: Output
   readonly contextNow: (root?: string) => CommandContext

@@ -13,8 +13,11 @@ import { buildProgram, type ProgramPorts } from './program.ts'
 
 /** The CLI without a process of its own. */
 
+/** `paint` depends on stdout. */
+type ProcessContext = Omit<CommandContext, 'paint'>
+
 export interface CliProcess {
-  readonly contextNow: (rootOption: string | undefined) => CommandContext
+  readonly contextNow: (rootOption: string | undefined) => ProcessContext
   readonly version: string
   readonly stdout: Output
   readonly stderr: Output
@@ -74,17 +77,16 @@ async function runCommand(
 ): Promise<0 | 1> {
   const run = (await COMMANDS[invocation.command].load()) as RunCommand
   const { json, quiet } = options
+  const paint = await painterFor(stdout, contextNow(options.root).environment)
   const now = (root = options.root): CommandContext => {
-    const context = contextNow(root)
+    const context = Object.assign(contextNow(root), { paint })
     // A question would end up in the middle of the document.
     return json ? { ...context, terminal: undefined } : context
   }
   const context = now()
-  const paint = await painterFor(stdout, context.environment)
   const surroundings = {
     json,
     quiet,
-    paint,
     stdout,
     terminalOutput,
     contextNow: now,
@@ -104,7 +106,7 @@ const NAMED_COMMAND = /(?:^|[`→:] ?)postflight [a-z-]/m
 /** Only for a person: an agent's shell has the command on its PATH. */
 async function explainNpx(
   lines: readonly string[],
-  findContext: () => CommandContext,
+  findContext: () => ProcessContext,
   { isTTY }: Output,
   output: Output,
 ): Promise<void> {

@@ -24,7 +24,6 @@ import { refuseMoved } from '../run/shared/share-record.ts'
 import type { Truster } from '../run/store/phase-check.ts'
 import type { ChangedRun } from '../run/store/run.ts'
 import { requireState } from '../run/store/state-store.ts'
-import type { Painter } from '../views/print.ts'
 import { notPublished, type RunDocument, runData, runLines } from '../views/run-view.ts'
 import { callerOf } from './caller.ts'
 import { checkIds } from './option-values.ts'
@@ -54,7 +53,6 @@ export function checkIsRunning({ nowMs }: CommandContext, run: string, sinceMs: 
 
 export async function changeRun(
   context: CommandContext,
-  paint: Painter,
   task: string,
   change: (folder: TaskFolder) => ChangedRun,
   furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => readonly string[] = () => [],
@@ -63,7 +61,7 @@ export async function changeRun(
   const { before, state } = change(folder)
   recordEnd(context, folder, before.active, state)
   await publishChange(context, folder)
-  const result = runResult(context, paint, folder, state)
+  const result = runResult(context, folder, state)
   return { ...result, lines: [...result.lines, ...furtherLines(folder, state, before)] }
 }
 
@@ -73,12 +71,11 @@ export function recordEnd(context: CommandContext, folder: TaskFolder, wasActive
 
 export function runResult(
   context: CommandContext,
-  paint: Painter,
   folder: TaskFolder,
   state: WorkflowState,
 ): CommandResult<RunDocument> {
   const data = runData(folder, state, context.nowMs)
-  return { exitCode: 0, data, lines: runLines(context, folder, state, data, paint) }
+  return { exitCode: 0, data, lines: runLines(context, folder, state, data) }
 }
 
 export function machineOf({ environment, nowMs, rootOption }: CommandContext): Machine {

@@ -3,7 +3,7 @@ import type { Surroundings } from './command.ts'
 
 /** Undefined if stdout is no terminal, or --json or --quiet asks for another output. */
 export async function watchOnTerminal<Result extends CommandResult>(
-  { stdout, json, quiet, paint, contextNow, terminalOutput }: Surroundings,
+  { stdout, json, quiet, contextNow, terminalOutput }: Surroundings,
   words: readonly (string | undefined)[],
   inspect: () => Result | Promise<Result>,
   isOver: (result: Result) => boolean = () => false,
@@ -14,7 +14,8 @@ export async function watchOnTerminal<Result extends CommandResult>(
   // In local time, like the person's other clocks.
   const clock = (): string => new Date(contextNow().nowMs).toTimeString().slice(0, 8)
   const command = words.filter((word) => word !== undefined).join(' ')
-  return watchView({ command, root: findCommandRoot(context), inspect, isOver, paint, clock }, terminalOutput)
+  const root = findCommandRoot(context)
+  return watchView({ command, root, inspect, isOver, paint: context.paint, clock }, terminalOutput)
 }
 
 /** Otherwise the result is printed once, and a note says so. */

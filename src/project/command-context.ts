@@ -24,6 +24,7 @@ export interface CommandContext {
   /** Whether a program or nothing reads stdout. `isPiped`: the host's shell has a pipe as its stdout. */
   readonly isOutputCaught: (shell: { readonly isPiped: boolean }) => boolean
   readonly terminal?: Terminal | undefined
+  readonly paint: Painter
   /** Undefined if the command may not read stdin. */
   readonly readInput?: (patienceMs: number) => Promise<StdinRead>
   readonly note: (text: string) => void
@@ -33,6 +34,8 @@ export interface Terminal {
   readonly print: (line: string) => void
   readonly ask: (question: string) => string | undefined
 }
+
+export type Painter = Readonly<Record<'bold' | 'dim' | 'green' | 'yellow' | 'red', (text: string) => string>>
 
 /** Data for `--json`, lines for people. */
 export interface CommandResult<Data extends object = object> {

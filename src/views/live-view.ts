@@ -1,8 +1,8 @@
 import { sleep } from '../disk/age.ts'
 import { messageOf } from '../kernel/error-messages.ts'
 import { quote } from '../kernel/text.ts'
-import type { CommandResult } from '../project/command-context.ts'
-import { type Output, type Painter, printable, wrap } from './print.ts'
+import type { CommandResult, Painter } from '../project/command-context.ts'
+import { type Output, printable, wrap } from './print.ts'
 
 /** Keeps a command's result on the screen until `q` or Ctrl-C. */
 

@@ -3,7 +3,7 @@ import { messageOf } from '../kernel/error-messages.ts'
 import { EXIT_CODES, type PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
 import type { Environment } from '../kernel/values.ts'
-import type { CommandResult } from '../project/command-context.ts'
+import type { CommandResult, Painter } from '../project/command-context.ts'
 import type { ErrorDocument } from './documents.ts'
 
 interface PrintOptions {
@@ -76,14 +76,6 @@ export function printError(
     // The line on stderr says everything.
   }
   return EXIT_CODES[error.code]
-}
-
-export interface Painter {
-  readonly bold: (text: string) => string
-  readonly dim: (text: string) => string
-  readonly green: (text: string) => string
-  readonly yellow: (text: string) => string
-  readonly red: (text: string) => string
 }
 
 const plain = (text: string): string => text

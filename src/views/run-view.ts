@@ -23,7 +23,6 @@ import { progress, stepsInWork } from '../run/store/active-runs.ts'
 import { listedIn } from '../run/store/observe-run.ts'
 import { runFileOf } from '../run/store/run-file.ts'
 import * as field from './documents.ts'
-import type { Painter } from './print.ts'
 
 export const runDocument = () => {
   const phase = field.object({
@@ -136,8 +135,8 @@ function sharedData(folder: TaskFolder, { id, sequence }: WorkflowState): RunDoc
   }
 }
 
-function sharedNotes(context: CommandContext, folder: TaskFolder, state: WorkflowState, paint: Painter): string[] {
-  const { nowMs, rootOption } = context
+function sharedNotes(context: CommandContext, folder: TaskFolder, state: WorkflowState): string[] {
+  const { nowMs, rootOption, paint } = context
   const share = shareOf(folder, state.id)
   if (share === undefined) return []
   const { remote, publishedMs, problem } = share
@@ -165,9 +164,8 @@ export function runLines(
   folder: TaskFolder,
   state: WorkflowState,
   data: RunDocument,
-  paint: Painter,
 ): string[] {
-  const { rootOption } = context
+  const { rootOption, paint } = context
   const { active, why, lastFailure, hostSession, wait } = state
   const name = (text: string): string => oneLine(text, 120)
   const signs: Readonly<Record<PhaseStatus, string>> = {
@@ -186,7 +184,7 @@ export function runLines(
     active &&
       lastFailure !== undefined &&
       `${warning} ${isFromBefore(state) ? 'a file from before' : lastAttempt}: ${quote(lastFailure, 500)}`,
-    ...givenUpNotes(state, command('retry'), paint),
+    ...givenUpNotes(state, command('retry'), context),
     active && hostSession !== undefined && `session ${quote(hostSession, 120)} drives it`,
     isApprovalDue(state) &&
       `${paint.yellow('→')} waits for approval: ${approval(artifact, command('approve'), command('reject'))}`,
@@ -195,7 +193,7 @@ export function runLines(
       `→ no further prompt: it stops when its agent ends its turn; \`${stopNowLine(taskWord(folder), rootOption)}\` stops it immediately`,
     active && wait !== undefined && `waits for: ${quote(wait.for, 500)}`,
     needOf(state).kind === 'resume' && `→ \`${command('resume')}\` continues it`,
-    ...sharedNotes(context, folder, state, paint),
+    ...sharedNotes(context, folder, state),
     active &&
       !data.run_file &&
       `${warning} its run file is missing, so hooks ignore it; \`${command('resume')}\` restores it`,
@@ -224,7 +222,7 @@ export function runLines(
 
 const MAX_GIVEN_UP = 8
 
-function givenUpNotes(state: WorkflowState, retry: string, paint: Painter): string[] {
+function givenUpNotes(state: WorkflowState, retry: string, { paint }: CommandContext): string[] {
   const lost = isResumable(state) ? state.endedSteps.filter(({ outcome }) => outcome === 'skipped') : []
   if (lost.length === 0) return []
   const shown = lost.slice(0, MAX_GIVEN_UP).map(({ step }) => `${step + 1} ${stepLine(state, step)}`.trimEnd())

@@ -38,7 +38,7 @@ export const document = () =>
     }),
   })
 
-export const run: Run<typeof declaration, typeof document> = async (context, _given, _options, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = async (context) => {
   const root = findCommandRoot(context)
   const project = projectFolder(context)
   const openCode = checkOpenCode(context, project)
@@ -74,7 +74,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     data: { root: root ?? null, findings },
     lines: [
       ...findings.flatMap(({ ok, what, fix }) => [
-        `${ok ? paint.green('✓') : paint.red('✗')} ${inLine(what)}`,
+        `${ok ? context.paint.green('✓') : context.paint.red('✗')} ${inLine(what)}`,
         ...(fix === null ? [] : [`  → ${inLine(fix)}`]),
       ]),
       ...(note === undefined ? [] : [note]),

@@ -113,10 +113,10 @@ export const document = () => {
 
 type ExplainDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, typeof document> = async (context, _given, options, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = async (context, _given, options) => {
   const text = options.payload === undefined ? '' : await readPayload(context, options.payload)
   const payload = parsePayload(text, context.nowMs)
-  const { environment, cwd, rootOption } = context
+  const { environment, cwd, rootOption, paint } = context
   const location = findHookLocation({ option: rootOption, payloadCwd: payload.cwd, environment, cwd })
   const why = whyNotJudged(context, payload)
   const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'), cwd)

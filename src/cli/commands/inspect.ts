@@ -14,8 +14,7 @@ import {
   requireTaskFolder,
 } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
-import type { Painter } from '../../views/print.ts'
-import { type MarkerLocation, markerFixFor } from '../../views/status/status-items.ts'
+import { markerFixFor } from '../../views/status/status-items.ts'
 import { type Declaration, type OptionsOf, type Run, WATCH } from '../command.ts'
 
 export const declaration = {
@@ -70,17 +69,16 @@ type InspectDocument = field.DocumentOf<typeof document>
 type InspectOptions = OptionsOf<typeof declaration>
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options, surroundings) => {
-  const { contextNow, paint } = surroundings
-  if (!options.watch) return markersOf(context, task, options, paint)
+  const { contextNow } = surroundings
+  if (!options.watch) return markersOf(context, task, options)
   const { watchOrNote } = await import('../watch-option.ts')
-  return watchOrNote(surroundings, ['inspect', task], () => markersOf(contextNow(), task, options, paint))
+  return watchOrNote(surroundings, ['inspect', task], () => markersOf(contextNow(), task, options))
 }
 
 function markersOf(
   context: CommandContext,
   task: string | undefined,
   options: InspectOptions,
-  paint: Painter,
 ): CommandResult<InspectDocument> {
   const root = findCommandRoot(context)
   if (root === undefined) {
@@ -97,13 +95,13 @@ function markersOf(
     data: { root, pending, abandoned, markers, problems },
     lines: [
       ...(markers.length === 0 ? [inLine(`no markers in ${only?.path ?? path.join(root, SPECS_FOLDER)}`)] : []),
-      ...markers.flatMap((view) => describeMarker(view, paint, { root, rootOption: context.rootOption })),
-      ...problems.map((problem) => `${paint.yellow('!')} ${inLine(unsearchable(problem.path, problem.detail))}`),
+      ...markers.flatMap((view) => describeMarker(view, context, root)),
+      ...problems.map((one) => `${context.paint.yellow('!')} ${inLine(unsearchable(one.path, one.detail))}`),
     ],
   }
 }
 
-function describeMarker(view: MarkerView, paint: Painter, location: MarkerLocation): string[] {
+function describeMarker(view: MarkerView, { paint, rootOption }: CommandContext, root: string): string[] {
   const { spent, limit } = view.continuations
   const { operation, skill } = namedWork(view)
   const colours: Partial<Record<string, (text: string) => string>> = { pending: paint.yellow, abandoned: paint.red }
@@ -128,6 +126,6 @@ function describeMarker(view: MarkerView, paint: Painter, location: MarkerLocati
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
     ...checks.map((check) => `  check: ${check}`),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),
-    ...(view.state === 'abandoned' ? [`  → ${markerFixFor(view, 'abandoned', location)}`] : []),
+    ...(view.state === 'abandoned' ? [`  → ${markerFixFor(view, 'abandoned', { root, rootOption })}`] : []),
   ]
 }

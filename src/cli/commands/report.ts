@@ -73,7 +73,7 @@ type ReportDocument = field.DocumentOf<typeof document>
 
 const STDOUT = '-'
 
-export const run: Run<typeof declaration, typeof document> = (context, [task], { html }, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = (context, [task], { html }) => {
   const root = requireRoot(context)
   const only =
     task === undefined ? undefined : requireTaskFolder(root, task, 'story', shellIdentity(context.environment)?.session)
@@ -82,7 +82,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], {
     const page = reportPage(story)
     return { exitCode: 0, data: documentOf(story, null), lines: [page.trimEnd()], essential: [page.trimEnd()] }
   }
-  if (html === undefined) return { exitCode: 0, data: documentOf(story, null), lines: storyLines(story, paint) }
+  if (html === undefined) return { exitCode: 0, data: documentOf(story, null), lines: storyLines(story, context.paint) }
   const file = path.resolve(context.cwd, html)
   write(file, root, reportPage(story))
   return {

@@ -24,7 +24,6 @@ import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference, withoutCompletion } from '../../project/task-folder.ts'
 import { foldersHolding, isMeant, listTaskFolders } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
-import type { Painter } from '../../views/print.ts'
 import { checkTwice, journalAt, lostMarkers } from '../../views/status/lost-markers.ts'
 import type { CompletedRun } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
@@ -104,23 +103,22 @@ type ProjectStatusDocument = field.DocumentOf<typeof projectDocument>
 type ProjectStatusOptions = OptionsOf<typeof declaration>
 
 export const run: Run<typeof declaration, typeof document> = async (context, _given, options, surroundings) => {
-  const { contextNow, paint } = surroundings
+  const { contextNow } = surroundings
   if (options.shared !== undefined) {
     const { shared, exitCode, ...others } = options
     const other = Object.entries(others).find(([, value]) => (Array.isArray(value) ? value.length > 0 : value))
     if (other !== undefined) throw new PostflightError('shared-alone', { option: `--${other[0]}` })
     const { sharedStatus } = await import('../workflow/shared-status.ts')
-    return sharedStatus(context, shared, exitCode, paint)
+    return sharedStatus(context, shared, exitCode)
   }
-  if (!options.watch) return projectStatus(context, options, paint)
+  if (!options.watch) return projectStatus(context, options)
   const { watchOrNote } = await import('../watch-option.ts')
-  return watchOrNote(surroundings, ['status'], () => projectStatus(contextNow(), options, paint))
+  return watchOrNote(surroundings, ['status'], () => projectStatus(contextNow(), options))
 }
 
 async function projectStatus(
   context: CommandContext,
   options: ProjectStatusOptions,
-  paint: Painter,
 ): Promise<CommandResult<ProjectStatusDocument>> {
   const { session } = options
   checkIds({ '--session': session })
@@ -160,9 +158,9 @@ async function projectStatus(
   const isFirst = clean && !isVerdict && !options.watch && found.records.length + found.completed.length === 0
   const notes = [...warnings, ...(isFirst ? await unwiredNotes(context, root) : [])]
   const lines = [
-    ...(clean ? [summary] : linesOf(items, paint)),
-    ...notes.flatMap(({ message, fix }) => withFix(`${paint.yellow('!')} ${message}`, fix)),
-    ...(found.ended.length === 0 ? [] : ['ended', ...linesOf(found.ended, paint)]),
+    ...(clean ? [summary] : linesOf(items, context)),
+    ...notes.flatMap(({ message, fix }) => withFix(`${context.paint.yellow('!')} ${message}`, fix)),
+    ...(found.ended.length === 0 ? [] : ['ended', ...linesOf(found.ended, context)]),
   ]
   return { ...result, lines }
 }
@@ -335,15 +333,15 @@ function expectedSentence(task: string, fault: ExpectedFault, session: string | 
 
 const GOES_ON: readonly StatusItem['kind'][] = ['pending', 'waiting', 'running', 'bypassed']
 
-function linesOf(items: readonly StatusItem[], paint: Painter): string[] {
-  return items.flatMap(({ kind, message, fix }) => withFix(`${markOf(kind, paint)} ${message}`, fix))
+function linesOf(items: readonly StatusItem[], context: CommandContext): string[] {
+  return items.flatMap(({ kind, message, fix }) => withFix(`${markOf(kind, context)} ${message}`, fix))
 }
 
 function withFix(line: string, fix: string | null): string[] {
   return fix === null ? [line] : [line, `  → ${fix}`]
 }
 
-function markOf(kind: StatusItem['kind'], paint: Painter): string {
+function markOf(kind: StatusItem['kind'], { paint }: CommandContext): string {
   if (kind === 'aborted' || kind === 'moved') return paint.dim('○')
   return GOES_ON.includes(kind) ? paint.yellow('●') : paint.red('✗')
 }

@@ -3,7 +3,6 @@ import { PostflightError } from '../../kernel/errors.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { approveRun, type ChangedRun, rejectRun } from '../../run/store/run.ts'
-import type { Painter } from '../../views/print.ts'
 import type { RunDocument } from '../../views/run-view.ts'
 import { type Declaration, type Run, TASK } from '../command.ts'
 import { checkOneLine } from '../option-values.ts'
@@ -25,9 +24,9 @@ export const approveDeclaration = {
   declare: (command) => command.argument(...TASK).option('--note <text>', 'what the next phase should know'),
 } satisfies Declaration
 
-export const approve: Run<typeof approveDeclaration, RunDocument> = (context, [task], { note }, { paint }) => {
+export const approve: Run<typeof approveDeclaration, RunDocument> = (context, [task], { note }) => {
   checkOneLine({ '--note': note })
-  return decide(context, paint, task, (folder) => approveRun(folder, note, context.nowMs))
+  return decide(context, task, (folder) => approveRun(folder, note, context.nowMs))
 }
 
 export const rejectDeclaration = {
@@ -38,14 +37,13 @@ export const rejectDeclaration = {
     command.argument(...TASK).requiredOption('--reason <text>', 'why; it is part of the next prompt'),
 } satisfies Declaration
 
-export const reject: Run<typeof rejectDeclaration, RunDocument> = (context, [task], { reason }, { paint }) => {
+export const reject: Run<typeof rejectDeclaration, RunDocument> = (context, [task], { reason }) => {
   checkOneLine({ '--reason': reason })
-  return decide(context, paint, task, (folder) => rejectRun(folder, reason, context.nowMs))
+  return decide(context, task, (folder) => rejectRun(folder, reason, context.nowMs))
 }
 
 function decide(
   context: CommandContext,
-  paint: Painter,
   task: string,
   change: (folder: TaskFolder) => ChangedRun,
 ): Promise<CommandResult<RunDocument>> {
@@ -54,7 +52,7 @@ function decide(
     if (isAgentShell(context.environment)) throw new PostflightError('approval-agent', { task: taskWord(folder) })
     return change(folder)
   }
-  return changeRun(context, paint, task, changeAsPerson, (folder, state) =>
+  return changeRun(context, task, changeAsPerson, (folder, state) =>
     state.active ? driverLines(context, folder, state, undefined) : [],
   )
 }

@@ -19,10 +19,9 @@ export const stopDeclaration = {
       .option('--now', 'stop the run immediately; a late result of the last prompt counts after `resume`', false),
 } satisfies Declaration
 
-export const stop: Run<typeof stopDeclaration, RunDocument> = (context, [task], { now }, { paint }) =>
+export const stop: Run<typeof stopDeclaration, RunDocument> = (context, [task], { now }) =>
   changeRun(
     context,
-    paint,
     task,
     (folder) => (now ? stopRunNow : stopRun)(folder, context.nowMs),
     (_folder, state, before) => (before.active ? [] : [wasOverLine(state)]),
@@ -34,10 +33,9 @@ export const abortDeclaration = {
   declare: (command) => command.argument(...TASK),
 } satisfies Declaration
 
-export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task], _options, { paint }) =>
+export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task]) =>
   changeRun(
     context,
-    paint,
     task,
     (folder) => abortRun(folder, context.nowMs),
     (_folder, state, before) => (isResumable(before) ? [] : [wasOverLine(state)]),
@@ -53,8 +51,8 @@ export const retryDeclaration = {
   declare: (command) => command.argument(...TASK).requiredOption(...STEP_NUMBER),
 } satisfies Declaration
 
-export const retry: Run<typeof retryDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>
-  changeRun(context, paint, task, (folder) => steerStep(folder, step, context.nowMs, retryStep))
+export const retry: Run<typeof retryDeclaration, RunDocument> = (context, [task], { step }) =>
+  changeRun(context, task, (folder) => steerStep(folder, step, context.nowMs, retryStep))
 
 export const skipDeclaration = {
   description: 'give up a step, and continue without it',
@@ -62,10 +60,9 @@ export const skipDeclaration = {
   declare: (command) => command.argument(...TASK).requiredOption(...STEP_NUMBER),
 } satisfies Declaration
 
-export const skip: Run<typeof skipDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>
+export const skip: Run<typeof skipDeclaration, RunDocument> = (context, [task], { step }) =>
   changeRun(
     context,
-    paint,
     task,
     (folder) => steerStep(folder, step, context.nowMs, skipStep),
     (_folder, _state, { endedSteps }) =>

@@ -48,7 +48,7 @@ export const document = () =>
     taken_over_from: field.optionalText('The other session in which it was running until now.'),
   })
 
-export const run: Run<typeof declaration, typeof document> = async (context, [task], options, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
   const runner = runnerOf(context, options)
   if (options.take && options.shared === undefined) throw new PostflightError('take-alone')
   const fetchRun = async (remote: string): Promise<TaskFolder> => {
@@ -66,7 +66,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   // Resuming accepts the results that exist, which may complete the run.
   recordEnd(context, folder, true, state)
   await publishChange(context, folder)
-  const { exitCode, data, lines } = runResult(context, paint, folder, state)
+  const { exitCode, data, lines } = runResult(context, folder, state)
   return {
     exitCode,
     data: { ...data, taken_over_from: takenFrom ?? null },

@@ -14,10 +14,10 @@ export const shareDeclaration = {
   declare: (command) => command.argument(...TASK).argument('[remote]', 'the name of a git remote (default: origin)'),
 } satisfies Declaration
 
-export const share: Run<typeof shareDeclaration, RunDocument> = async (context, [task, remote], _given, { paint }) => {
+export const share: Run<typeof shareDeclaration, RunDocument> = async (context, [task, remote]) => {
   const folder = requireRunFolder(context, task)
   const lines = await publishNow(context, folder, remote ?? 'origin')
-  const result = runResult(context, paint, folder, requireState(folder))
+  const result = runResult(context, folder, requireState(folder))
   return { ...result, lines: [...result.lines, ...lines] }
 }
 
@@ -28,10 +28,10 @@ export const publishDeclaration = {
   declare: (command) => command.argument(...TASK),
 } satisfies Declaration
 
-export const publish: Run<typeof publishDeclaration, RunDocument> = async (context, [task], _options, { paint }) => {
+export const publish: Run<typeof publishDeclaration, RunDocument> = async (context, [task]) => {
   const folder = requireRunFolder(context, task)
   await publishNow(context, folder)
-  return runResult(context, paint, folder, requireState(folder))
+  return runResult(context, folder, requireState(folder))
 }
 
 export const releaseDeclaration = {
@@ -40,14 +40,14 @@ export const releaseDeclaration = {
   declare: (command) => command.argument(...TASK),
 } satisfies Declaration
 
-export const release: Run<typeof releaseDeclaration, RunDocument> = async (context, [task], _options, { paint }) => {
+export const release: Run<typeof releaseDeclaration, RunDocument> = async (context, [task]) => {
   const folder = requireRunFolder(context, task)
   const { active } = requireState(folder)
   const { releaseRun } = await import('../../run/shared/publish-run.ts')
   const state = await withRemote(context, () => releaseRun(folder, machineOf(context)))
   // A hook that has completed the run meanwhile has recorded that.
   recordEnd(context, folder, active && state.outcome === 'moved', state)
-  const result = runResult(context, paint, folder, state)
+  const result = runResult(context, folder, state)
   const share = state.outcome === 'moved' ? shareOf(folder, state.id) : undefined
   return share === undefined ? result : { ...result, lines: [...result.lines, `  ${elsewhere(folder, share.remote)}`] }
 }

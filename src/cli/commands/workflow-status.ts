@@ -7,7 +7,7 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import { jsonText, type Painter, processScreen } from '../../views/print.ts'
+import { jsonText, processScreen } from '../../views/print.ts'
 import { exitCodeOf, runDocument } from '../../views/run-view.ts'
 import { type Declaration, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
 import { requireRunFolder, runResult } from '../runs.ts'
@@ -42,9 +42,9 @@ export const document = () => z.union([runDocument(), runsDocument()])
 type StatusDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task], { watch }, surroundings) => {
-  const { contextNow, paint } = surroundings
-  if (!watch) return status(context, paint, task)
-  const inspect = (): CommandResult<StatusDocument> => statusOrWait(contextNow(), paint, task)
+  const { contextNow } = surroundings
+  if (!watch) return status(context, task)
+  const inspect = (): CommandResult<StatusDocument> => statusOrWait(contextNow(), task)
   const { watchOnTerminal } = await import('../watch-option.ts')
   const over = (result: CommandResult<StatusDocument>): boolean => task !== undefined && isOver(result)
   return (
@@ -53,14 +53,14 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   )
 }
 
-function status(context: CommandContext, paint: Painter, task: string | undefined): CommandResult<StatusDocument> {
+function status(context: CommandContext, task: string | undefined): CommandResult<StatusDocument> {
   if (task !== undefined) {
     const folder = requireRunFolder(context, task)
     const state = requireState(folder)
-    return { ...runResult(context, paint, folder, state), exitCode: exitCodeOf(state) }
+    return { ...runResult(context, folder, state), exitCode: exitCodeOf(state) }
   }
   const folders = foldersHolding(listTaskFolders(requireRoot(context)).folders, WORKFLOW_FOLDER)
-  const views = folders.map((folder) => viewOf(folder, context, paint))
+  const views = folders.map((folder) => viewOf(folder, context))
   const lines = views.flatMap((view) => view.lines)
   return {
     exitCode: views.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
@@ -73,18 +73,17 @@ function status(context: CommandContext, paint: Painter, task: string | undefine
 function viewOf(
   folder: TaskFolder,
   context: CommandContext,
-  paint: Painter,
 ): CommandResult<field.DocumentOf<typeof runsDocument>['workflows']> {
   try {
     const state = readState(folder)
     if (state === undefined) return { exitCode: 0, data: [], lines: [] }
-    const { data, lines } = runResult(context, paint, folder, state)
+    const { data, lines } = runResult(context, folder, state)
     return { exitCode: exitCodeOf(state), data: [data], lines }
   } catch (error) {
     const { code, args } = asPostflightError(error)
     const message = errorMessage(code, args)
     const data = [{ task: folder.task, error: { code, message } }]
-    return { exitCode: 1, data, lines: [`${paint.red('✗')} ${message}`] }
+    return { exitCode: 1, data, lines: [`${context.paint.red('✗')} ${message}`] }
   }
 }
 
@@ -116,9 +115,9 @@ async function printChanges(
 
 const NOT_BEGUN: readonly string[] = ['root-none', 'task-unknown', 'workflow-none']
 
-function statusOrWait(context: CommandContext, paint: Painter, task?: string): CommandResult<StatusDocument> {
+function statusOrWait(context: CommandContext, task?: string): CommandResult<StatusDocument> {
   try {
-    return status(context, paint, task)
+    return status(context, task)
   } catch (error) {
     if (!NOT_BEGUN.includes(asPostflightError(error).code)) throw error
     const waits =

@@ -32,7 +32,7 @@ export const document = () => {
   })
 }
 
-export const run: Run<typeof declaration, typeof document> = (context, [file], _options, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = (context, [file]) => {
   const target = findDefinition(context, file)
   const { faults, warnings, definition, isPartial } = loadDefinition(target)
   const shown = displayPath(context, target)
@@ -51,11 +51,11 @@ export const run: Run<typeof declaration, typeof document> = (context, [file], _
       prompt_bound: bound ?? null,
     },
     lines: [
-      ...faults.map((finding) => line(finding, paint.red('✗'))),
-      ...warnings.map((finding) => line(finding, paint.yellow('!'))),
+      ...faults.map((finding) => line(finding, context.paint.red('✗'))),
+      ...warnings.map((finding) => line(finding, context.paint.yellow('!'))),
       definition === undefined || bound === undefined
         ? `${counted(faults.length, 'fault')}${isPartial ? `; the rest is checked once ${faults.length === 1 ? 'it is' : 'they are'} fixed` : ''}`
-        : `${paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition, bound)}`,
+        : `${context.paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition, bound)}`,
     ],
   }
 }

@@ -14,15 +14,14 @@ import { folderOfShare, holderWords, shareOf } from '../../run/shared/share-reco
 import { isHeldBy, type RemoteRun, readRuns, type UnreadableRun } from '../../run/shared/take-run.ts'
 import { locationText } from '../../run/store/active-runs.ts'
 import * as field from '../../views/documents.ts'
-import type { Painter } from '../../views/print.ts'
 import { withRemote } from '../runs.ts'
 
 export async function sharedStatus(
   context: CommandContext,
   remote: string,
   isVerdict: boolean,
-  paint: Painter,
 ): Promise<CommandResult<SharedDocument>> {
+  const { paint } = context
   const root = findCommandRoot(context) ?? newRootFolder(context)
   const call = await requireRemote(gitCall(root), remote)
   const { runs, lost } = await withRemote(context, () => readRuns(call, remote))

@@ -257,7 +257,7 @@ export function checkReach(context: CommandContext, project: string): DoctorFind
   return bad('cli', unreachable, `npm install --global ${shellWord(packageFolder)}`)
 }
 
-export function npxNote(context: CommandContext): string | undefined {
+export function npxNote(context: Omit<CommandContext, 'paint'>): string | undefined {
   const { onPath, byNpx } = formOf(context, context.cwd)
   const tool = byNpx ? 'npx' : 'yarn'
   if (onPath || (!byNpx && context.environment.BERRY_BIN_FOLDER === undefined)) return undefined
@@ -265,7 +265,7 @@ export function npxNote(context: CommandContext): string | undefined {
 }
 
 /** npx and Yarn put the command on the PATH of the process that they start, and of no other. */
-function formOf({ environment, packageFolder }: CommandContext, project: string): CommandForm {
+function formOf({ environment, packageFolder }: Omit<CommandContext, 'paint'>, project: string): CommandForm {
   const script = path.join(packageFolder, 'bin', 'postflight.js')
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter)
   const own = folders.filter((folder) => path.basename(folder) !== '.bin' && folder !== environment.BERRY_BIN_FOLDER)

@@ -1,8 +1,8 @@
 import { counted, inLine, oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
 import { namedWork } from '../../marker/marker.ts'
+import type { Painter } from '../../project/command-context.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import type { Painter } from '../print.ts'
 import { clock, duration, runTimes } from './page/track.ts'
 import {
   eventWords,
