@@ -48,12 +48,14 @@ export type Run<One extends Declaration, Document extends object> = (
   words: ArgumentsOf<One>,
   options: OptionsOf<One>,
   surroundings: Surroundings,
-) => Outcome<DataOf<Document>> | Promise<Outcome<DataOf<Document>>>
+) => Outcome<Document> | Promise<Outcome<Document>>
 
-type DataOf<Document extends object> = Document extends DocumentSource ? DocumentOf<Document> & object : Document
+export type Result<Document extends object> = CommandResult<
+  Document extends DocumentSource ? DocumentOf<Document> & object : Document
+>
 
 /** An exit code alone means that the command has printed its own output. */
-export type Outcome<Document extends object = object> = CommandResult<Document> | 0 | 1
+export type Outcome<Document extends object = object> = Result<Document> | 0 | 1
 
 /** `expected` is the middle of `--option …, not "value".` */
 export function invalidValue(option: string, value: string, expected: string): PostflightError {

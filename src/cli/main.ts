@@ -98,7 +98,7 @@ async function runCommand(
   printResult(outcome, options, stdout)
   const told = outcome.lines.filter((line) => !outcome.essential?.includes(line))
   if (!json && !quiet) await explainNpx(told, () => context, stdout, stdout)
-  return outcome.exitCode
+  return outcome.exitCode ?? 0
 }
 
 const NAMED_COMMAND = /(?:^|[`→:] ?)postflight [a-z-]/m

@@ -9,13 +9,7 @@ import { RUN_SHARE_FILE } from '../kernel/files.ts'
 import { oneLine, quote, shellWord } from '../kernel/text.ts'
 import { variable } from '../kernel/values.ts'
 import { since } from '../marker/check-messages.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  recordInJournal,
-  requireRoot,
-  requireTaskFolder,
-} from '../project/command-context.ts'
+import { type CommandContext, recordInJournal, requireRoot, requireTaskFolder } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { endEntry } from '../run/drive.ts'
 import type { Runner, WorkflowState } from '../run/machine/state.ts'
@@ -24,7 +18,7 @@ import { refuseMoved } from '../run/shared/share-record.ts'
 import type { Truster } from '../run/store/phase-check.ts'
 import type { ChangedRun } from '../run/store/run.ts'
 import { requireState } from '../run/store/state-store.ts'
-import { notPublished, type RunDocument, runData, runLines } from '../views/run-view.ts'
+import { notPublished, runData, runLines } from '../views/run-view.ts'
 import { callerOf } from './caller.ts'
 import { checkIds } from './option-values.ts'
 
@@ -56,7 +50,7 @@ export async function changeRun(
   task: string,
   change: (folder: TaskFolder) => ChangedRun,
   furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => readonly string[] = () => [],
-): Promise<CommandResult<RunDocument>> {
+) {
   const folder = requireRunFolder(context, task)
   const { before, state } = change(folder)
   recordEnd(context, folder, before.active, state)
@@ -69,13 +63,9 @@ export function recordEnd(context: CommandContext, folder: TaskFolder, wasActive
   if (wasActive && !state.active) recordInJournal(context, folder.root, endEntry(folder.task, state))
 }
 
-export function runResult(
-  context: CommandContext,
-  folder: TaskFolder,
-  state: WorkflowState,
-): CommandResult<RunDocument> {
+export function runResult(context: CommandContext, folder: TaskFolder, state: WorkflowState) {
   const data = runData(folder, state, context.nowMs)
-  return { exitCode: 0, data, lines: runLines(context, folder, state, data) }
+  return { data, lines: runLines(context, folder, state, data) }
 }
 
 export function machineOf({ environment, nowMs, rootOption }: CommandContext): Machine {

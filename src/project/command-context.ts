@@ -39,7 +39,7 @@ export type Painter = Readonly<Record<'bold' | 'dim' | 'green' | 'yellow' | 'red
 
 /** Data for `--json`, lines for people. */
 export interface CommandResult<Data extends object = object> {
-  readonly exitCode: 0 | 1
+  readonly exitCode?: 0 | 1
   /** In snake_case. */
   readonly data: Data
   readonly lines: readonly string[]

@@ -40,7 +40,7 @@ export async function watchView<Result extends CommandResult>(view: View<Result>
     if (!view.isOver(result)) return 0
   }
   stdout.write(`${printable(result.lines.join('\n'), true)}\n`)
-  return result.exitCode
+  return result.exitCode ?? 0
 }
 
 /** A higher age or duration is not a change. */

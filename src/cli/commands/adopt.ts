@@ -82,7 +82,6 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
       ].join('; ') || undefined,
   })
   return {
-    exitCode: 0,
     data: {
       id,
       path: target,

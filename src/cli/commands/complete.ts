@@ -42,7 +42,7 @@ export const run: Run<typeof declaration, typeof document> = (_context, [words],
     .map(({ value, description }) => ({ value: `${prefix}${value}`, description: oneLine(description, 80) }))
   const files = wants.includes('file')
   const lines = [...offered.map(({ value, description }) => `${value}\t${description}`), ...(files ? [':files'] : [])]
-  return { exitCode: 0, data: { words: offered, files }, lines, essential: lines }
+  return { data: { words: offered, files }, lines, essential: lines }
 }
 
 function candidatesFor(context: CommandContext, { task, current }: CompletionRequest, wanted: Wanted): Candidate[] {

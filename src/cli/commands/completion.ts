@@ -20,7 +20,7 @@ export const run: Run<typeof declaration, typeof document> = (_context, [shell])
   if (!Object.hasOwn(COMPLETION_SCRIPTS, shell)) throw notOneOf(Object.keys(COMPLETION_SCRIPTS), '<shell>', shell)
   const script = COMPLETION_SCRIPTS[shell as keyof typeof COMPLETION_SCRIPTS]
   const lines = script.trimEnd().split('\n')
-  return { exitCode: 0, data: { script }, lines, essential: lines }
+  return { data: { script }, lines, essential: lines }
 }
 
 const BASH = `# bash completion for postflight: eval "$(postflight completion bash)"

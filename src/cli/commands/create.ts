@@ -123,7 +123,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const target = path.join(folder.path, MARKER_FILE)
   const verb = keepsCount ? 'renewed' : previous === undefined ? 'created' : 'replaced'
   return {
-    exitCode: 0,
     data: {
       id,
       path: target,

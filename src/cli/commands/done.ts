@@ -9,11 +9,11 @@ import { DONE_PATH } from '../../kernel/files.ts'
 import { oneLine, quotedNames } from '../../kernel/text.ts'
 import { toIso } from '../../kernel/time.ts'
 import { checkFailed, checksPassed, since } from '../../marker/check-messages.ts'
-import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
+import { type CommandContext, requireRoot } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
-import type { Declaration, Run } from '../command.ts'
+import type { Declaration, Result, Run } from '../command.ts'
 
 /** docs/design.md, "Definition of done". */
 
@@ -43,8 +43,6 @@ export const document = () =>
     failed: field.optional(field.failedCheck),
     cleared: field.texts('The folder of a session whose marker was removed, relative to the root.'),
   })
-
-type DoneDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = async (context, _arguments, { all, list }) => {
   const root = requireRoot(context, DONE_PATH)
@@ -83,7 +81,7 @@ function resultOf(
   cleared: readonly TaskFolder[],
   lines: readonly string[],
   exitCode: 0 | 1 = proof?.failed === undefined ? 0 : 1,
-): CommandResult<DoneDocument> {
+): Result<typeof document> {
   const failed = proof?.failed
   return {
     exitCode,

@@ -151,7 +151,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const runs = activeRuns.map((one) => describeRun(one, payload, answer.kind === 'block'))
   const isOpen = runs.some((one) => one.answer === 'driver')
   return {
-    exitCode: 0,
     data: {
       payload: { event: payload.event, host_session: payload.session ?? null, agent: payload.agent ?? null },
       roots,

@@ -112,7 +112,6 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     lines.push(`Try it ${isInProject ? 'now' : "in a project's folder"}: ${tryIt(context, target.project)}`)
   }
   return {
-    exitCode: 0,
     data: {
       scope: target.scope,
       changed: accepted.length > 0,

@@ -7,15 +7,10 @@ import { inLine } from '../../kernel/text.ts'
 import { describeAge } from '../../kernel/time.ts'
 import { namedWork } from '../../marker/marker.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  findCommandRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import { type CommandContext, findCommandRoot, requireTaskFolder } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
 import { markerFixFor } from '../../views/status/status-items.ts'
-import { type Declaration, type OptionsOf, type Run, WATCH } from '../command.ts'
+import { type Declaration, type OptionsOf, type Result, type Run, WATCH } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -64,8 +59,6 @@ export const document = () => {
   })
 }
 
-type InspectDocument = field.DocumentOf<typeof document>
-
 type InspectOptions = OptionsOf<typeof declaration>
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options, surroundings) => {
@@ -79,11 +72,11 @@ function markersOf(
   context: CommandContext,
   task: string | undefined,
   options: InspectOptions,
-): CommandResult<InspectDocument> {
+): Result<typeof document> {
   const root = findCommandRoot(context)
   if (root === undefined) {
     const data = { root: null, pending: 0, abandoned: 0, markers: [], problems: [] }
-    return { exitCode: 0, data, lines: ['no specs/ folder here'] }
+    return { data, lines: ['no specs/ folder here'] }
   }
   const session = shellIdentity(context.environment)?.session
   const only = task === undefined ? undefined : requireTaskFolder(root, task, 'marker', session)

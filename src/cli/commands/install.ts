@@ -109,7 +109,6 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const cached = added && !target.portable ? cacheWarning(context) : undefined
   if (cached !== undefined) lines.push(cached)
   return {
-    exitCode: 0,
     data: {
       file: location,
       changed,

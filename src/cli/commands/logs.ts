@@ -57,7 +57,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     return 0
   }
   return {
-    exitCode: 0,
     data: { entries: last },
     lines: entries.length === 0 ? ['the journal is empty'] : last.map(describeEntry),
   }

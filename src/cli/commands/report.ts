@@ -80,13 +80,12 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], {
   const story = composeReport(sourceOf(context, root, only))
   if (html === STDOUT) {
     const page = reportPage(story)
-    return { exitCode: 0, data: documentOf(story, null), lines: [page.trimEnd()], essential: [page.trimEnd()] }
+    return { data: documentOf(story, null), lines: [page.trimEnd()], essential: [page.trimEnd()] }
   }
-  if (html === undefined) return { exitCode: 0, data: documentOf(story, null), lines: storyLines(story, context.paint) }
+  if (html === undefined) return { data: documentOf(story, null), lines: storyLines(story, context.paint) }
   const file = path.resolve(context.cwd, html)
   write(file, root, reportPage(story))
   return {
-    exitCode: 0,
     data: documentOf(story, file),
     lines: [`wrote ${displayPath(context, file)}: ${counted(story.tasks.length, 'task')}`],
   }

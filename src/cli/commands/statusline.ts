@@ -4,7 +4,7 @@ import { oneLine } from '../../kernel/text.ts'
 import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import { namedWork } from '../../marker/marker.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
+import type { CommandContext } from '../../project/command-context.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../../project/task-folder.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/task-folders.ts'
@@ -36,8 +36,6 @@ export const document = () =>
     abandoned: field.count('The number of abandoned markers.'),
   })
 
-type StatusLineDocument = field.DocumentOf<typeof document>
-
 /** In ms. A host sends its JSON at once. A terminal, or a program that sends nothing, must not delay the line. */
 const PATIENCE_MS = 300
 
@@ -49,11 +47,10 @@ export const run: Run<typeof declaration, typeof document> = async (context) => 
   return resultOf(items.flat())
 }
 
-function resultOf(items: readonly LineItem[]): CommandResult<StatusLineDocument> {
+function resultOf(items: readonly LineItem[]) {
   const text = statusLine(items)
   const count = (kind: LineItem['kind']): number => items.filter((item) => item.kind === kind).length
   return {
-    exitCode: 0,
     data: {
       text,
       pending: count('pending'),

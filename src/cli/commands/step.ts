@@ -6,17 +6,11 @@ import { commandsOf, decideChecks, type Marker, type MarkerCheck, remainingSteps
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath, markerKey } from '../../marker/stored-marker.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  recordInJournal,
-  requireRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import { type CommandContext, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
-import { type Declaration, type OptionsOf, type Run, TASK, timeoutOption } from '../command.ts'
+import { type Declaration, type OptionsOf, type Result, type Run, TASK, timeoutOption } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -42,8 +36,6 @@ export const document = () =>
     remaining: field.count('The number of steps that remain.'),
     failed: field.optional(field.failedCheck, 'Its check that failed.'),
   })
-
-type StepDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task, wanted], options) => {
   const root = requireRoot(context)
@@ -75,7 +67,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const unchanged = plan.isSame ? `${done ? 'already done' : 'was not done'}; ` : ''
   const left = remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`
   return {
-    exitCode: 0,
     data: { task: folder.task, step: { number, name, done }, remaining, failed: null },
     lines: [`${done ? '✓' : '·'} ${number}. ${name} (${unchanged}${left})`],
   }
@@ -88,7 +79,7 @@ async function proveStep(
   checks: readonly MarkerCheck[],
   index: number,
   options: OptionsOf<typeof declaration>,
-): Promise<CommandResult<StepDocument> | undefined> {
+): Promise<Result<typeof document> | undefined> {
   const session = shellIdentity(context.environment)?.session
   const decision = decideChecks(marker, { session, runChecks: options.runChecks }, checks)
   if (decision.kind === 'free') return undefined

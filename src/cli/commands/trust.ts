@@ -13,9 +13,9 @@ import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
 import { oneLine, QUOTE_LIMIT, quotedNames, stripControl } from '../../kernel/text.ts'
-import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
+import { type CommandContext, requireRoot } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
-import type { Declaration, Run } from '../command.ts'
+import type { Declaration, Result, Run } from '../command.ts'
 
 /** docs/design.md, "Definition of done". */
 
@@ -45,8 +45,6 @@ export const document = () =>
       checks: field.texts('A shell command.'),
     }),
   })
-
-type TrustDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = (context, _arguments, { yes }) => {
   if (isAgentShell(context.environment)) throw new PostflightError('trust-agent')
@@ -79,7 +77,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
   }
 }
 
-function forget(context: CommandContext, root: string, yes: boolean): CommandResult<TrustDocument> {
+function forget(context: CommandContext, root: string, yes: boolean): Result<typeof document> {
   if (readTrusted(root, context) === undefined) throw new PostflightError('done-none', { path: DONE_PATH })
   const isOfMain = mainWithDoneFile(root) !== undefined
   const shown = oneLine(trustedRoot(root), QUOTE_LIMIT)

@@ -80,7 +80,6 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const shown = [...(lines.length > 0 ? lines : [`The ${target.what} is not in ${places}`]), ...left]
   endWithFailures(failures, shown, surroundings)
   return {
-    exitCode: 0,
     data: {
       file: first?.file ?? (target.files.at(-1) as string),
       changed: first !== undefined,

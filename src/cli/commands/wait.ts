@@ -84,7 +84,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     ? 'that was the tenth wait, the limit: it allows stops only at the prompt where the tenth wait began'
     : 'the stops of this prompt are allowed; the wait ends with the next message, or when the background work ends'
   return {
-    exitCode: 0,
     data: { id: first.id, path: first.path, task: folder.task, for: options.for, count: first.count },
     // The hook learns from these lines at which prompt the agent waits, so --quiet keeps them.
     lines: [...lines, `  ${until}`],

@@ -1,6 +1,6 @@
 import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
+import type { CommandContext } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { approveRun, type ChangedRun, rejectRun } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
@@ -42,11 +42,7 @@ export const reject: Run<typeof rejectDeclaration, RunDocument> = (context, [tas
   return decide(context, task, (folder) => rejectRun(folder, reason, context.nowMs))
 }
 
-function decide(
-  context: CommandContext,
-  task: string,
-  change: (folder: TaskFolder) => ChangedRun,
-): Promise<CommandResult<RunDocument>> {
+function decide(context: CommandContext, task: string, change: (folder: TaskFolder) => ChangedRun) {
   const changeAsPerson = (folder: TaskFolder): ChangedRun => {
     // Protects against haste only: an agent can leave its shell.
     if (isAgentShell(context.environment)) throw new PostflightError('approval-agent', { task: taskWord(folder) })

@@ -1,7 +1,7 @@
 import { PostflightError } from '../../kernel/errors.ts'
 import { counted, listed, quote } from '../../kernel/text.ts'
 import { failureWords, outputLines, seconds } from '../../marker/check-messages.ts'
-import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
+import { recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { currentPhase, needOf } from '../../run/machine/position.ts'
 import type { NotBound } from '../../run/machine/receipt.ts'
@@ -10,7 +10,7 @@ import { checkStatus, requireTrust, runPhaseCheck } from '../../run/store/phase-
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear-folder.ts'
-import { type Declaration, type Run, TASK, timeoutOption } from '../command.ts'
+import { type Declaration, type Result, type Run, TASK, timeoutOption } from '../command.ts'
 import { checkIsRunning, publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 export const declaration = {
@@ -52,7 +52,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     result: PhaseCheckDocument['result'],
     lines: readonly [string, ...string[]],
     data: Partial<PhaseCheckDocument> = {},
-  ): CommandResult<PhaseCheckDocument> => {
+  ): Result<PhaseCheckDocument> => {
     const nothing = { receipt: null, failed: null, not_bound: [] }
     return {
       exitCode: result === 'passed' ? 0 : 1,

@@ -28,7 +28,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [target])
   const state =
     isFile(context, target) || isExample(context, target) ? undefined : requireState(requireRunFolder(context, target))
   const lines = mermaidLines(state?.definition ?? definitionAt(context, target), state)
-  return { exitCode: 0, data: { mermaid: lines.join('\n') }, lines, essential: lines }
+  return { data: { mermaid: lines.join('\n') }, lines, essential: lines }
 }
 
 /** A name that looks like a file's is read as one, even if the file does not exist. */

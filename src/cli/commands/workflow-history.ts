@@ -44,7 +44,6 @@ export const run: Run<typeof declaration, typeof document> = (context, [task]) =
   const width = Math.max(0, ...entries.map(({ phase }) => phase.length))
   const worked = durations.map(([id, ms]) => `worked on ${id}: ${formatAge(ms)}`)
   return {
-    exitCode: 0,
     data: {
       task: folder.task,
       history: entries.map(({ n, timeMs, ...transition }) => ({ n, time: toIso(timeMs), ...transition })),

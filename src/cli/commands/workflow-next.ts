@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
-import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
+import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, dueOf, peekTurn, type RunStop, runningCheck, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
@@ -11,7 +11,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
-import { type Declaration, RUN_EXIT_CODES, type Run, TASK, timeoutOption } from '../command.ts'
+import { type Declaration, type Result, RUN_EXIT_CODES, type Run, TASK, timeoutOption } from '../command.ts'
 import { checkIsRunning, publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 /** Drives a run without hooks. */
@@ -75,8 +75,6 @@ export const document = () =>
     outcome: field.optional(field.oneOf(RUN_OUTCOMES), 'How the run ended.'),
     why: field.optionalText('Why it ended, or why to wait, in words.'),
   })
-
-type NextDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
   const folder = requireRunFolder(context, task)
@@ -146,7 +144,7 @@ export function turnEnds(next: string): TurnEnds {
   return { alone, afterCheck: alone, batch: `When all have finished, run \`${next}\`.` }
 }
 
-function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
+function wait(why: string, exitCode: 0 | 1): Result<typeof document> {
   const lines = [`wait: ${why}`]
   return { exitCode, data: { command: 'wait', ...NOTHING, why }, lines, essential: lines }
 }

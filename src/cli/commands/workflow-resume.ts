@@ -66,9 +66,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   // Resuming accepts the results that exist, which may complete the run.
   recordEnd(context, folder, true, state)
   await publishChange(context, folder)
-  const { exitCode, data, lines } = runResult(context, folder, state)
+  const { data, lines } = runResult(context, folder, state)
   return {
-    exitCode,
     data: { ...data, taken_over_from: takenFrom ?? null },
     lines: [
       ...lines,

@@ -81,7 +81,6 @@ export const run: Run<typeof declaration, typeof document> = (context, [target],
     `${counted(state.prompts, 'prompt')}, at most ${bound}`,
   ]
   return {
-    exitCode: 0,
     data: {
       outcome: state.outcome ?? null,
       why: state.why ?? null,

@@ -85,7 +85,6 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
   const shown = inLine(folder.relative)
   const size = definitionSize(definition, data.prompt_bound ?? 0, listedIn(folder))
   return {
-    exitCode: 0,
     data,
     lines: [
       `started "${inLine(state.name)}" in ${shown}: ${size}`,

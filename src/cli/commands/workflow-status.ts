@@ -9,7 +9,7 @@ import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen } from '../../views/print.ts'
 import { exitCodeOf, runDocument } from '../../views/run-view.ts'
-import { type Declaration, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
+import { type Declaration, type Result, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
 import { requireRunFolder, runResult } from '../runs.ts'
 
 export const declaration = {
@@ -39,21 +39,19 @@ const runsDocument = () =>
 /** With `--watch`, a document whenever it changes. */
 export const document = () => z.union([runDocument(), runsDocument()])
 
-type StatusDocument = field.DocumentOf<typeof document>
-
 export const run: Run<typeof declaration, typeof document> = async (context, [task], { watch }, surroundings) => {
   const { contextNow } = surroundings
   if (!watch) return status(context, task)
-  const inspect = (): CommandResult<StatusDocument> => statusOrWait(contextNow(), task)
+  const inspect = (): Result<typeof document> => statusOrWait(contextNow(), task)
   const { watchOnTerminal } = await import('../watch-option.ts')
-  const over = (result: CommandResult<StatusDocument>): boolean => task !== undefined && isOver(result)
+  const over = (result: Result<typeof document>): boolean => task !== undefined && isOver(result)
   return (
     (await watchOnTerminal(surroundings, ['workflow status', task], inspect, over)) ??
     (await printChanges(inspect, surroundings))
   )
 }
 
-function status(context: CommandContext, task: string | undefined): CommandResult<StatusDocument> {
+function status(context: CommandContext, task: string | undefined): Result<typeof document> {
   if (task !== undefined) {
     const folder = requireRunFolder(context, task)
     const state = requireState(folder)
@@ -63,7 +61,7 @@ function status(context: CommandContext, task: string | undefined): CommandResul
   const views = folders.map((folder) => viewOf(folder, context))
   const lines = views.flatMap((view) => view.lines)
   return {
-    exitCode: views.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
+    exitCode: views.some(({ exitCode }) => exitCode === 1) ? 1 : 0,
     data: { workflows: views.flatMap((view) => view.data) },
     lines: lines.length === 0 ? ['no workflows here'] : lines,
   }
@@ -76,7 +74,7 @@ function viewOf(
 ): CommandResult<field.DocumentOf<typeof runsDocument>['workflows']> {
   try {
     const state = readState(folder)
-    if (state === undefined) return { exitCode: 0, data: [], lines: [] }
+    if (state === undefined) return { data: [], lines: [] }
     const { data, lines } = runResult(context, folder, state)
     return { exitCode: exitCodeOf(state), data: [data], lines }
   } catch (error) {
@@ -94,28 +92,28 @@ const INTERVAL_MS = 500
  * reader is gone.
  */
 async function printChanges(
-  inspect: () => CommandResult<StatusDocument>,
+  inspect: () => Result<typeof document>,
   { stdout, json, quiet }: Surroundings,
 ): Promise<0 | 1> {
   const screen = processScreen(stdout, json)
   let shown: string | undefined
-  let result: CommandResult<StatusDocument>
+  let result: Result<typeof document>
   do {
     result = inspect()
     const picture = withoutTimes(result)
     if (picture !== shown) {
       const text = json ? jsonText(result.data) : `${shown === undefined ? '' : '\n'}${result.lines.join('\n')}`
-      if ((json || !quiet) && !screen.print(`${text}\n`)) return result.exitCode
+      if ((json || !quiet) && !screen.print(`${text}\n`)) return result.exitCode ?? 0
       shown = picture
     }
-    if (isOver(result)) return result.exitCode
+    if (isOver(result)) return result.exitCode ?? 0
   } while (await screen.pause(INTERVAL_MS))
-  return result.exitCode
+  return result.exitCode ?? 0
 }
 
 const NOT_BEGUN: readonly string[] = ['root-none', 'task-unknown', 'workflow-none']
 
-function statusOrWait(context: CommandContext, task?: string): CommandResult<StatusDocument> {
+function statusOrWait(context: CommandContext, task?: string): Result<typeof document> {
   try {
     return status(context, task)
   } catch (error) {
@@ -124,7 +122,7 @@ function statusOrWait(context: CommandContext, task?: string): CommandResult<Sta
       task === undefined
         ? 'no workflows here yet'
         : `no workflow of task ${quote(task, 80)} yet: waiting until it starts`
-    return { exitCode: 0, data: { workflows: [] }, lines: [waits] }
+    return { data: { workflows: [] }, lines: [waits] }
   }
 }
 
@@ -135,7 +133,7 @@ function withoutTimes(result: CommandResult): string {
 }
 
 /** A run that cannot be read counts as ended. */
-function isOver({ data }: CommandResult<StatusDocument>): boolean {
+function isOver({ data }: Result<typeof document>): boolean {
   const runs = 'workflows' in data ? data.workflows : [data]
   return runs.length > 0 && runs.every((run) => !('active' in run) || !run.active)
 }
