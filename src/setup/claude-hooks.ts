@@ -40,12 +40,9 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs, event?
   return events.reduce((rest, name) => removeFromList(rest, file, ['hooks', name], isOnly), unshared)
 }
 
-export interface WiredCommand {
-  readonly event: string
-  readonly command: string
-}
+export type WiredCommand = ReturnType<typeof findCommands>[number]
 
-export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string): WiredCommand[] {
+export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string) {
   return ourGroups(text, path, isOurs, event).flatMap(({ event, group }) =>
     group.hooks.filter(isOurs).map((hook) => ({ event, command: commandOf(hook) as string })),
   )
@@ -75,16 +72,12 @@ export function findEntries(text: string, path: string, isOurs: IsOurs): Setting
   return ourGroups(text, path, isOurs).map(({ event, group }) => ({ event, group }))
 }
 
-interface OurGroup extends SettingsEntry<unknown> {
-  readonly index: number
-}
-
-function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string): OurGroup[] {
+function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string) {
   return Object.entries(readDocument(text, settingsAt(path)).value ?? {})
     .filter(([event]) => only === undefined || event === only)
     .flatMap(([event, groups]) =>
       (Array.isArray(groups) ? groups : []).flatMap((group, index) =>
-        hooksOf(group).some(isOurs) ? [{ event, index, group: group as OurGroup['group'] }] : [],
+        hooksOf(group).some(isOurs) ? [{ event, index, group: group as SettingsEntry<unknown>['group'] }] : [],
       ),
     )
 }

@@ -16,12 +16,7 @@ export interface SettingsFile<T> {
   readonly shape: z.ZodMiniType<T>
 }
 
-export interface SettingsDocument<T> {
-  readonly mark: string
-  readonly body: string
-  readonly root: Node | undefined
-  readonly value: T | undefined
-}
+type SettingsDocument<T> = ReturnType<typeof parsedDocument<T>>
 
 export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
   const last = lastDocument
@@ -36,7 +31,7 @@ let lastDocument:
   | { readonly text: string; readonly shape: unknown; readonly document: SettingsDocument<unknown> }
   | undefined
 
-function parsedDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
+function parsedDocument<T>(text: string, file: SettingsFile<T>) {
   const { path, comments, property } = file
   const { mark, body } = splitMark(text)
   if (body.trim() === '') return { mark, body: '', root: undefined, value: undefined }
@@ -94,11 +89,11 @@ export function splitMark(text: string): { mark: string; body: string } {
   return { mark, body: text.slice(mark.length) }
 }
 
-function propertiesOf(node: Node): { name: string; value: Node }[] {
+function propertiesOf(node: Node) {
   if (node.type !== 'object') return []
   return childrenOf(node).map(({ children }) => {
     const [name, value] = children as [Node, Node]
-    return { name: name.value, value }
+    return { name: name.value as string, value }
   })
 }
 

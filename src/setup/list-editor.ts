@@ -31,13 +31,9 @@ export function removeFromList<T>(
   }
 }
 
-interface Layout {
-  readonly indent: string
-  readonly margin: string
-  readonly ending: string
-}
+type Layout = ReturnType<typeof layoutOf>
 
-function layoutOf(body: string, root: Node, container: Node, depth: number, comments: boolean): Layout {
+function layoutOf(body: string, root: Node, container: Node, depth: number, comments: boolean) {
   const whole = textOf(body, root)
   const isFileOneLine = whole !== '{}' && !whole.includes('\n')
   if (isFileOneLine || (childrenOf(container).length > 0 && !textOf(body, container).includes('\n'))) {

@@ -56,14 +56,9 @@ async function readAgain<Result extends CommandResult>(view: View<Result>, befor
   }
 }
 
-interface Size {
-  readonly columns: number
-  readonly rows: number
-}
-
 /** Fills a whole screen. Says how many lines do not fit. */
 export function frame(
-  { columns, rows }: Size,
+  { columns, rows }: Readonly<Record<'columns' | 'rows', number>>,
   { command, root, paint }: Pick<View<CommandResult>, 'command' | 'root' | 'paint'>,
   lines: readonly string[],
   changedAt: string,
@@ -154,7 +149,7 @@ function openLiveScreen(output: Output) {
   enter()
 
   return {
-    size: (): Size => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
+    size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     /**
      * Paints the rows that changed, and returns false if the terminal is gone. log-update 7.2.0 erases all rows between
      * two that changed first, which flickers, and loses the last character of a row that fills the line.

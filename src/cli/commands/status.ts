@@ -228,16 +228,11 @@ async function unwiredNotes(context: CommandContext, root: string | undefined) {
   return [{ message, fix: commandLine(['init'], context.rootOption) }]
 }
 
-interface Found {
-  readonly items: readonly StatusItem[]
-  readonly ended: readonly StatusItem[]
-  readonly completed: readonly CompletedRun[]
-  readonly records: readonly MarkerRecord[]
-}
+type Found = Awaited<ReturnType<typeof inspectProject>>
 
 const NOTHING: Found = { items: [], ended: [], completed: [], records: [] }
 
-async function inspectProject(context: CommandContext, root: string, session: string | undefined): Promise<Found> {
+async function inspectProject(context: CommandContext, root: string, session: string | undefined) {
   const { rootOption, nowMs } = context
   const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
   const { markers, problems, journal, lost } = checkTwice(() => {

@@ -46,13 +46,7 @@ export function checkSettings(context: CommandContext, project: string, elsewher
   return [bad('settings', notInstalled, commandLine(['init'], context.rootOption))]
 }
 
-interface Wired {
-  readonly where: string
-  readonly removal: string
-  readonly stops: readonly string[]
-  readonly findings: readonly DoctorFinding[]
-  readonly rank: number
-}
+type Wired = ReturnType<typeof wiredBySettings>[number]
 
 const STOPS: readonly string[] = ['SubagentStop', 'Stop']
 
@@ -121,7 +115,7 @@ function stopsOf(commands: readonly WiredCommand[]): string[] {
   return commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : []))
 }
 
-function wiredBySettings(context: CommandContext, location: SettingsLocation, project: string): Wired[] {
+function wiredBySettings(context: CommandContext, location: SettingsLocation, project: string) {
   const { scope, file, commands } = location
   if (commands.length === 0) return []
   const copy = findWiredCopy(commands, project)

@@ -4,13 +4,6 @@ import { textIn } from '../../disk/read.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { readManifest } from './our-hooks.ts'
 
-interface Proposal {
-  readonly name: string
-  readonly when: readonly string[]
-  readonly unless: readonly string[]
-  readonly check: readonly string[]
-}
-
 export function proposedDone(project: string): string | undefined {
   const languages = [packageRule, pythonRule, rustRule, goRule].flatMap((propose) => propose(project) ?? [])
   // A Makefile usually calls the languages' own tools, so it counts only if there are none.
@@ -19,7 +12,7 @@ export function proposedDone(project: string): string | undefined {
   return `# If files that match \`when\` change, the agent is not done until \`check\` succeeds.\ndone:\n${rules.map(ruleText).join('')}`
 }
 
-function ruleText({ name, when, unless, check }: Proposal): string {
+function ruleText({ name, when, unless, check }: NonNullable<ReturnType<typeof packageRule>>): string {
   return `  - name: ${name}\n    when: ${listText(when)}\n    unless: ${listText(unless)}\n    check: ${listText(check)}\n`
 }
 
@@ -28,7 +21,7 @@ function listText(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(', ')}]`
 }
 
-function packageRule(project: string): Proposal | undefined {
+function packageRule(project: string) {
   const manifest = readManifest(path.join(project, 'package.json'))
   const scripts = isJsonObject(manifest.scripts) ? manifest.scripts : {}
   const tool = packageTool(project)
@@ -50,7 +43,7 @@ export function packageTool(project: string): string {
   return Object.entries(tools).find(([file]) => isFile(project, file))?.[1] ?? 'npm'
 }
 
-function pythonRule(project: string): Proposal | undefined {
+function pythonRule(project: string) {
   const named = ['pyproject.toml', 'setup.cfg', 'tox.ini'].some((file) =>
     textIn(path.join(project, file))?.includes('pytest'),
   )
@@ -64,17 +57,17 @@ function pythonRule(project: string): Proposal | undefined {
   }
 }
 
-function rustRule(project: string): Proposal | undefined {
+function rustRule(project: string) {
   if (!isFile(project, 'Cargo.toml')) return undefined
   return { name: 'Rust', when: ['**/*.rs', '**/Cargo.toml'], unless: ['target/**'], check: ['cargo test'] }
 }
 
-function goRule(project: string): Proposal | undefined {
+function goRule(project: string) {
   if (!isFile(project, 'go.mod')) return undefined
   return { name: 'Go', when: ['**/*.go', 'go.mod', 'go.sum'], unless: ['vendor/**'], check: ['go test ./...'] }
 }
 
-function makeRule(project: string): Proposal | undefined {
+function makeRule(project: string) {
   const text = ['GNUmakefile', 'makefile', 'Makefile'].flatMap((file) => textIn(path.join(project, file)) ?? [])[0]
   if (text === undefined || !/^test\s*:(?!=)/m.test(text)) return undefined
   return { name: 'make', when: ['**'], unless: ['{build,dist,out}/**', '**/*.md'], check: ['make test'] }

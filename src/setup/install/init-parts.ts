@@ -144,16 +144,10 @@ function ignoreFile(project: string): string {
   return path.join(project, '.gitignore')
 }
 
-export interface ProjectRemoval {
-  readonly file: string
-  readonly after: string | undefined
-  /** Somebody changed it, so it stays. */
-  readonly kept: boolean
-  readonly carryOut: () => void
-}
+export type ProjectRemoval = ReturnType<typeof projectRemovals>[number]
 
-/** `failures`: of files that cannot be read, which must not stop `uninstall`. */
-export function projectRemovals(context: CommandContext, target: Target, failures: unknown[]): ProjectRemoval[] {
+/** `failures`: of files that cannot be read, which must not stop `uninstall`. `kept`: somebody changed the file. */
+export function projectRemovals(context: CommandContext, target: Target, failures: unknown[]) {
   const { project, scope, files } = target
   const others = settingsLocations(context, project).filter(
     (location) => location.scope !== 'user' && !files.includes(location.file) && location.commands.length > 0,
@@ -163,7 +157,7 @@ export function projectRemovals(context: CommandContext, target: Target, failure
   return forEveryOne(finders, failures, (find) => find(context, target))
 }
 
-function ignoreRemoval(_context: CommandContext, { project }: Target): ProjectRemoval[] {
+function ignoreRemoval(_context: CommandContext, { project }: Target) {
   const file = ignoreFile(project)
   const before = (isOfProject(file, project) && readSettingsFile(file)) || ''
   const rest = removeIgnored(before)
@@ -178,7 +172,7 @@ function isOfProject(file: string, project: string): boolean {
   return fs.existsSync(file) && linkOutside(file, project) === undefined
 }
 
-function skillRemoval(context: CommandContext, { scope, project }: Target): ProjectRemoval[] {
+function skillRemoval(context: CommandContext, { scope, project }: Target) {
   const file = protocolSkillFile(context, scope, project)
   const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project)) ? readSkill(file) : undefined
   if (text === undefined || !text.includes(MARK_START)) return []

@@ -253,15 +253,10 @@ export function removeRecord({ scope, project }: Target, settings: string): void
   if (scope !== 'user') removeEmptyFolders(path.dirname(record), project)
 }
 
-export interface Removal {
-  readonly file: string
-  readonly before: string
-  readonly after: string | undefined
-  /** `isNeedless`: the backup has the same text as the file will have. */
-  readonly backups: readonly { readonly file: string; readonly isNeedless: boolean }[]
-}
+export type Removal = ReturnType<typeof removalsFrom>[number]
 
-export function removalsFrom(target: Target, files: readonly string[]): Removal[] {
+/** `isNeedless`: the backup has the same text as the file will have. */
+export function removalsFrom(target: Target, files: readonly string[]) {
   return files.flatMap((file) => {
     const before = readSettingsFile(file) ?? ''
     const rest = target.remove(before, file)

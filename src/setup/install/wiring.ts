@@ -162,13 +162,9 @@ const EVENT = 'SubagentStop'
 /** In bytes. */
 const SCRIPT_LIMIT = 65_536
 
-export interface ShellHookLocation {
-  readonly scope: Scope
-  readonly file: string
-  readonly commands: readonly [string, ...string[]]
-}
+export type ShellHookLocation = ReturnType<typeof shellHookLocations>[number]
 
-export function shellHookLocations(context: CommandContext, project: string): ShellHookLocation[] {
+export function shellHookLocations(context: CommandContext, project: string) {
   const isOurs = ourHooks(context, project)
   const isShellHook = (hook: unknown): boolean => {
     const command = commandOf(hook)
@@ -176,7 +172,7 @@ export function shellHookLocations(context: CommandContext, project: string): Sh
   }
   return settingsLocations(context, project).flatMap(({ text, file, scope }) => {
     const [first, ...others] = findCommands(text, file, isShellHook, EVENT).map(({ command }) => command)
-    return first === undefined ? [] : [{ scope, file, commands: [first, ...others] }]
+    return first === undefined ? [] : { scope, file, commands: [first, ...others] as const }
   })
 }
 

@@ -14,15 +14,9 @@ const LANE = 18
 const LABEL_LENGTH = 18
 const LABEL_CHARACTER = 6.5
 
-interface Arrow {
-  readonly from: number
-  readonly to: number
-  readonly label: string | undefined
-}
+type Arrow = ReturnType<typeof arrowsOf>[number]
 
-interface Bypass extends Arrow {
-  readonly lane: number
-}
+type Bypass = ReturnType<typeof inLanes>[number]
 
 interface Frame {
   readonly left: number
@@ -64,7 +58,7 @@ function roomOf({ lane, label }: Bypass): number {
   return Math.ceil((lane + 1) * LANE + (label === undefined ? 8 : 8 + label.length * LABEL_CHARACTER))
 }
 
-function arrowsOf(phases: readonly Phase[]): Arrow[] {
+function arrowsOf(phases: readonly Phase[]) {
   const index = new Map(phases.map(({ id }, at) => [id, at]))
   // A phase that is not drawn is placed after the last one, like the end.
   const positionOf = (id: string): number => (id === END ? undefined : index.get(id)) ?? phases.length
@@ -79,7 +73,7 @@ function arrowsOf(phases: readonly Phase[]): Arrow[] {
   })
 }
 
-function inLanes(arrows: readonly Arrow[]): Bypass[] {
+function inLanes(arrows: readonly Arrow[]) {
   const length = ({ from, to }: Arrow): number => Math.abs(to - from)
   const sorted = [...arrows].sort((one, other) => length(one) - length(other))
   const lanes = [...new Set(sorted.map(({ to }) => to))]

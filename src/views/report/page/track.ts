@@ -48,13 +48,7 @@ export function legend(markers: readonly MarkerStory[], runs: readonly RunStory[
   return html`<div class="key">${entries.filter(([isDrawn]) => isDrawn).map(([, sign, words]) => html`<span>${sign}${words}</span>`)}</div>`
 }
 
-/** In percent of the line. */
-export interface Scale {
-  readonly at: (timeMs: number) => number
-  /** In percent. */
-  readonly pauses: readonly { readonly from: number; readonly to: number }[]
-  readonly ticks: readonly { readonly at: number; readonly timeMs: number }[]
-}
+export type Scale = ReturnType<typeof scaleOf>
 
 /** An idle time that is longer than this (ms), and than a share of the whole, is drawn short: at most 12. */
 const LONG_PAUSE_MS = 20 * 60_000
@@ -62,7 +56,8 @@ const LONG_SHARE = 0.08
 /** In percent. */
 const PAUSE_WIDTH = 3
 
-export function scaleOf(spans: readonly Span[]): Scale {
+/** In percent of the line. */
+export function scaleOf(spans: readonly Span[]) {
   const stretches = merged(spans)
   if (stretches.length === 0) return { at: () => 0, pauses: [], ticks: [] }
   const total = stretches.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0) || 1
@@ -78,7 +73,7 @@ export function scaleOf(spans: readonly Span[]): Scale {
     return location
   })
   return {
-    at: (timeMs) => {
+    at: (timeMs: number) => {
       const place = placed.findLast(({ startMs }) => startMs <= timeMs) ?? placed[0]
       if (place === undefined || timeMs <= place.startMs) return round(place?.left ?? 0)
       const share = (Math.min(timeMs, place.endMs) - place.startMs) / (place.endMs - place.startMs || 1)
