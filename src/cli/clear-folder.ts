@@ -88,10 +88,7 @@ export type ClearResult =
   | { readonly kind: 'abandoned'; readonly lines: readonly string[] }
   | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
 
-interface Markers {
-  readonly pending: Marker | undefined
-  readonly abandoned: readonly Marker[]
-}
+type Markers = ReturnType<typeof markersIn>
 
 export async function clearOne(
   context: CommandContext,
@@ -239,7 +236,7 @@ function unparsedNames({ path: folder }: TaskFolder): string[] {
   return fs.readdirSync(folder).filter((name) => name.startsWith(UNPARSED_FILE))
 }
 
-function markersIn(folder: TaskFolder, files: readonly string[]): Markers {
+function markersIn(folder: TaskFolder, files: readonly string[]) {
   const markerOf = (name: string): readonly Marker[] => {
     const read = readMarker(folder, name)
     return read?.kind === 'marker' ? [read.marker] : []

@@ -84,15 +84,7 @@ async function runCommand(
     return json ? { ...context, terminal: undefined } : context
   }
   const context = now()
-  const surroundings = {
-    json,
-    quiet,
-    stdout,
-    terminalOutput,
-    contextNow: now,
-    program,
-    freeCommands: freeCommands(),
-  }
+  const surroundings = { json, quiet, stdout, terminalOutput, contextNow: now, program, freeCommands: freeCommands() }
   const outcome = await run(context, invocation.arguments as never, invocation.options as never, surroundings)
   if (typeof outcome === 'number') return outcome
   printResult(outcome, options, stdout)

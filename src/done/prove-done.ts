@@ -4,7 +4,7 @@ import { JOURNAL_FOLDER, JOURNAL_PATH } from '../kernel/files.ts'
 import { clearFolder, recordCleared } from '../marker/clear-files.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { prove } from '../marker/prove.ts'
-import { type Busy, CHECK_LIMIT_MS, type RunCheck } from '../marker/run-checks.ts'
+import { type Busy, CHECK_LIMIT_MS, type failedOf, type RunCheck } from '../marker/run-checks.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
@@ -36,7 +36,7 @@ function timesOf(search: FileSearch, rule: DoneRule): ReadonlyMap<string, number
 export interface DoneProof {
   readonly kind: 'ran'
   readonly done: readonly RunCheck[]
-  readonly failed: RunCheck | undefined
+  readonly failed: ReturnType<typeof failedOf>
   readonly green: readonly { readonly rule: DoneRule; readonly receipt: DoneReceipt }[]
   readonly cleared: readonly TaskFolder[]
   readonly due: readonly DoneRule[]
@@ -86,7 +86,7 @@ export async function proveDone(
   let open = wanted
   let due: readonly DoneRule[] = []
   let judge: ReturnType<typeof judging> | undefined
-  let failed: RunCheck | undefined
+  let failed: DoneProof['failed']
   const tried = new Set(wanted)
   const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
   while (open.length > 0) {

@@ -101,16 +101,9 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
   }
 }
 
-interface Adoption {
-  readonly fields: Readonly<Record<string, unknown>> & { readonly id: string }
-  readonly dropped: readonly string[]
-  readonly keepsUnchecked: boolean
-  readonly replaces?: string | undefined
-}
-
 /** A marker that was given up, or whose copy keeps its id, becomes a new one. */
-function takeOver(folder: TaskFolder, owner: { readonly cc_session_id: string }, caller: string | undefined): Adoption {
-  return writeNewMarker(folder, (present): Adoption & { keepsCount: boolean } => {
+function takeOver(folder: TaskFolder, owner: Owner, caller: string | undefined) {
+  return writeNewMarker(folder, (present) => {
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
     const { marker } = present
     const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, caller)
@@ -126,11 +119,11 @@ function takeOver(folder: TaskFolder, owner: { readonly cc_session_id: string },
   })
 }
 
-function ownerAndChecks(
-  marker: Marker,
-  owner: { readonly cc_session_id: string },
-  caller: string | undefined,
-): Pick<Adoption, 'dropped' | 'keepsUnchecked'> & { readonly fields: Readonly<Record<string, unknown>> } {
+interface Owner {
+  readonly cc_session_id: string
+}
+
+function ownerAndChecks(marker: Marker, owner: Owner, caller: string | undefined) {
   const areOwn = isOwnChecks(marker, owner.cc_session_id)
   return {
     fields: { ...owner, checks_session: undefined, ...(!areOwn && { checks: undefined }) },

@@ -101,7 +101,7 @@ function resultOf(
         }
       }),
       checks: (proof?.done ?? []).map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
-      failed: failed?.failure === undefined ? null : failedCheckData({ ...failed, failure: failed.failure }),
+      failed: failed === undefined ? null : failedCheckData(failed),
       cleared: cleared.map(({ relative }) => relative),
     },
     lines,
@@ -122,9 +122,9 @@ function listLine(state: RuleState): string {
 
 function linesOf({ done, failed, green, due }: DoneProof): string[] {
   const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
-  if (failed?.failure !== undefined) {
-    const check = checkFailed({ ...failed, failure: failed.failure })
-    return failedCheckLines(`the ${check}, so the work is not done. The end of its output:`, failed.output)
+  if (failed !== undefined) {
+    const line = `the ${checkFailed(failed)}, so the work is not done. The end of its output:`
+    return failedCheckLines(line, failed.output)
   }
   const written = `the checks write files themselves, whose changes make nothing due: ${quotedNames(own)}`
   return [

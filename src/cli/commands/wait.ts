@@ -7,7 +7,7 @@ import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import type { Marker } from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
-import { announcedWait, type WaitsLeft, waitsLeft } from '../../marker/marker-wait.ts'
+import { announcedWait, waitsLeft } from '../../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../../marker/stored-marker.ts'
 import {
   displayPath,
@@ -91,14 +91,9 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   }
 }
 
-interface Announced {
-  readonly id: string | null
-  readonly path: string
-  readonly count: number
-  readonly left: WaitsLeft
-}
+type Announced = ReturnType<typeof waitOfMarker>
 
-function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity): Announced {
+function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity) {
   const { plan, marker } = changeMarker(folder, (present) => {
     const why = whyRefused(present, caller)
     if (why !== undefined) {

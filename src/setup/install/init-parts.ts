@@ -90,7 +90,7 @@ function rulesPart(target: Target, freeCommands: readonly string[]): InitPart {
 }
 
 function ignorePart({ project, scope }: Target): InitPart {
-  const file = ignoreFile(project)
+  const file = path.join(project, '.gitignore')
   const isLocal = scope === 'local'
   const isRepository = findCommandRepository(project) !== undefined
   const notIgnored = isRepository ? ownFilesNotIgnored(project, isLocal ? LOCAL_FILES : []) : undefined
@@ -140,10 +140,6 @@ function stateOf(file: string, add: (text: string) => string): 'missing' | 'done
   return add(text) === text ? 'done' : 'missing'
 }
 
-function ignoreFile(project: string): string {
-  return path.join(project, '.gitignore')
-}
-
 export type ProjectRemoval = ReturnType<typeof projectRemovals>[number]
 
 /** `failures`: of files that cannot be read, which must not stop `uninstall`. `kept`: somebody changed the file. */
@@ -158,7 +154,7 @@ export function projectRemovals(context: CommandContext, target: Target, failure
 }
 
 function ignoreRemoval(_context: CommandContext, { project }: Target) {
-  const file = ignoreFile(project)
+  const file = path.join(project, '.gitignore')
   const before = (isOfProject(file, project) && readSettingsFile(file)) || ''
   const rest = removeIgnored(before)
   if (rest === before) return []
