@@ -22,24 +22,18 @@ import {
 } from './task-folder.ts'
 import { isNamed, listTaskFolders, matchingFolders, taskFolderBelow } from './task-folders.ts'
 
-/** `found`: undefined for a new root. */
-interface PreparedFolder {
-  readonly root: string
-  readonly found: string | undefined
-  readonly folder: TaskFolder
-}
-
+/** `isNewRoot`: whether its root had no specs/. */
 export async function inTaskFolder<Result>(
   context: CommandContext,
   task: string,
   slug: string | undefined,
   commandWith: (slug: string) => string,
-  work: (prepared: PreparedFolder) => Result,
+  work: (folder: TaskFolder, isNewRoot: boolean) => Result,
 ): Promise<Result> {
   const found = findCommandRoot(context)
   const root = found ?? newRootFolder(context)
   const folder = taskFolderFor(root, task, slug, commandWith)
-  return inFolder(folder, () => work({ root, found, folder }))
+  return inFolder(folder, () => work(folder, found === undefined))
 }
 
 /** If the work fails, removes the new folders that are empty. */

@@ -93,13 +93,14 @@ type CreateOptions = OptionsOf<typeof declaration>
 export const run: Run<typeof declaration, typeof document> = async (context, [task, slug], options) => {
   checkValues(options)
   const identity = newOwnerOf(context, options)
-  const { root, found, folder, fields, keepsCount, previous } = await inTaskFolder(
+  const { folder, isNewRoot, fields, keepsCount, previous } = await inTaskFolder(
     context,
     task,
     slug,
     (missing) => commandLine(['create', task, missing], context.rootOption),
-    (prepared) => ({ ...prepared, ...writeMarker(context, prepared.folder, identity, options) }),
+    (folder, isNewRoot) => ({ folder, isNewRoot, ...writeMarker(context, folder, identity, options) }),
   )
+  const { root } = folder
   const { id } = fields
   const owner: Identity = { session: identity.session, agent: fields.agent_id }
   const dropped = droppedSteps(previous, keepsCount, options.step)
@@ -135,7 +136,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     },
     lines: [
       `${verb} ${displayPath(context, target)}  ${id}`,
-      ...(found === undefined ? [`  made specs/ in ${oneLine(root, QUOTE_LIMIT)}`] : []),
+      ...(isNewRoot ? [`  made specs/ in ${oneLine(root, QUOTE_LIMIT)}`] : []),
       ...(dropped.length === 0
         ? []
         : [`  ticked in the previous marker, but not in this one: ${quotedNames(dropped)}`]),
@@ -238,11 +239,7 @@ function fieldsFor(
   return { ...withFields(renewed?.fields ?? {}, fresh), id, agent_id: agent }
 }
 
-function newChecks(
-  { check, stepCheck }: CreateOptions,
-  steps: readonly MarkerStep[],
-  renewed: Marker | undefined,
-): object[] | undefined {
+function newChecks({ check, stepCheck }: CreateOptions, steps: readonly MarkerStep[], renewed: Marker | undefined) {
   const given: MarkerCheck[] = [
     ...check.map((run) => ({ run })),
     ...stepCheck.map((value) => stepCheckOf(value, steps)),
@@ -296,11 +293,7 @@ function newOwnerOf(context: CommandContext, options: CreateOptions): Identity {
 }
 
 /** If a host's shell does not say which agent runs `create`, a marker with an owner can only be renewed. */
-function otherAgent(
-  { marker, folder }: StoredMarker,
-  agent: string | undefined,
-  options: CreateOptions,
-): PostflightError | undefined {
+function otherAgent({ marker, folder }: StoredMarker, agent: string | undefined, options: CreateOptions) {
   if (marker.agent === undefined || marker.agent === agent) return undefined
   if (agent === undefined && isRenewal(marker, options)) return undefined
   const path = markerDisplayPath(folder)
@@ -315,11 +308,7 @@ function isRenewal(marker: Marker, options: CreateOptions): boolean {
   return reason === undefined && skill === undefined && [...step, ...check, ...stepCheck].length === 0
 }
 
-function foreignOwner(
-  present: StoredMarker,
-  session: string | undefined,
-  sessionId: string | undefined,
-): PostflightError | undefined {
+function foreignOwner(present: StoredMarker, session: string | undefined, sessionId: string | undefined) {
   const { marker, folder } = present
   const path = markerDisplayPath(folder)
   const conflict = (whose: string): PostflightError =>

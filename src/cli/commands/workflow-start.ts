@@ -68,7 +68,7 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
     slug,
     (missing) =>
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
-    ({ folder }) => ({
+    (folder) => ({
       folder,
       ...startRun(folder, definition, runner, {
         nowMs: context.nowMs,
