@@ -20,7 +20,7 @@ import {
   UNOWNED_LIFETIME_MS,
 } from '../../marker/stored-marker.ts'
 import { type CommandContext, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
-import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { parseTaskReference, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedError } from '../../project/task-folders.ts'
 import { endWithFailures } from '../../views/print.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
@@ -127,12 +127,7 @@ function nothing(root: string | undefined, task: string | undefined, folders: re
   return isMissing ? inLine(`nothing to clear: no folder for task ${task} in ${root}`) : 'nothing to clear'
 }
 
-function foldersToClear(
-  context: CommandContext,
-  root: string,
-  task: string | undefined,
-  options: ClearOptions,
-): { readonly folders: readonly TaskFolder[]; readonly problems: readonly SearchProblem[] } {
+function foldersToClear(context: CommandContext, root: string, task: string | undefined, options: ClearOptions) {
   if (task !== undefined) {
     const folder = findTaskFolder(root, task, shellIdentity(context.environment)?.session)
     return { folders: folder === undefined ? [] : [folder], problems: [] }
@@ -140,10 +135,7 @@ function foldersToClear(
   const { folders, problems } = listTaskFolders(root)
   // A folder that cannot be searched leads to one error at the end.
   const seen = folders.filter((folder) => problems.every((problem) => problem.path !== folder.path))
-  return {
-    folders: options.orphaned ? seen.filter((folder) => looksOrphaned(context, folder)) : folders,
-    problems,
-  }
+  return { folders: options.orphaned ? seen.filter((folder) => looksOrphaned(context, folder)) : folders, problems }
 }
 
 function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {

@@ -56,10 +56,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     while (read.entries.every(print) && (await screen.pause(FOLLOW_INTERVAL_MS))) read = entriesAfter(root, read.end)
     return 0
   }
-  return {
-    data: { entries: last },
-    lines: entries.length === 0 ? ['the journal is empty'] : last.map(describeEntry),
-  }
+  return { data: { entries: last }, lines: entries.length === 0 ? ['the journal is empty'] : last.map(describeEntry) }
 }
 
 function describeEntry(entry: JournalLine): string {

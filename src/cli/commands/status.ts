@@ -18,7 +18,7 @@ import {
   markerRecords,
 } from '../../marker/marker-record.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
-import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
+import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
 import { journalFiles } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference, withoutCompletion } from '../../project/task-folder.ts'
@@ -116,10 +116,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   return watchOrNote(surroundings, ['status'], () => projectStatus(contextNow(), options))
 }
 
-async function projectStatus(
-  context: CommandContext,
-  options: ProjectStatusOptions,
-): Promise<CommandResult<ProjectStatusDocument>> {
+async function projectStatus(context: CommandContext, options: ProjectStatusOptions) {
   const { session } = options
   checkIds({ '--session': session })
   const expect = options.expect.map((task) => withoutCompletion(task).replace(/^specs\//, ''))

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
-import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
+import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import type { Marker } from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
@@ -106,10 +106,7 @@ function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity) {
   return { id: marker.id ?? null, path: path.join(folder.path, MARKER_FILE), count, left: plan.left }
 }
 
-function whyRefused(
-  marker: Marker,
-  { session, agent, isSubagent }: Identity,
-): ErrorArguments['wait-refused']['why'] | undefined {
+function whyRefused(marker: Marker, { session, agent, isSubagent }: Identity) {
   if (isUnowned(marker)) return 'unowned'
   if (marker.hostSession !== session) return 'other-session'
   if (isSubagent || (agent !== undefined && agent !== MAIN_AGENT)) return 'by-sub-agent'

@@ -128,11 +128,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
 }
 
 /** Whether no hook is known to send the next prompt. */
-async function mustAsk(
-  context: CommandContext,
-  { root }: TaskFolder,
-  { hostSession }: WorkflowState,
-): Promise<boolean> {
+async function mustAsk(context: CommandContext, { root }: TaskFolder, { hostSession }: WorkflowState) {
   if (hostSession === undefined) return true
   // The code that judges settings is loaded only for a run with a session.
   const { findMissingHook } = await import('../workflow/driver-check.ts')

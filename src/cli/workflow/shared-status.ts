@@ -2,7 +2,7 @@ import { resumeSharedLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, oneLine, quote } from '../../kernel/text.ts'
 import { formatAge, toIso } from '../../kernel/time.ts'
-import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
+import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
 import { newRootFolder } from '../../project/new-task-folder.ts'
 import { taskFolderBelow } from '../../project/task-folders.ts'
 import { isResumable, needOf } from '../../run/machine/position.ts'
@@ -14,13 +14,14 @@ import { folderOfShare, holderWords, shareOf } from '../../run/shared/share-reco
 import { isHeldBy, type RemoteRun, readRuns, type UnreadableRun } from '../../run/shared/take-run.ts'
 import { locationText } from '../../run/store/active-runs.ts'
 import * as field from '../../views/documents.ts'
+import type { Result } from '../command.ts'
 import { withRemote } from '../runs.ts'
 
 export async function sharedStatus(
   context: CommandContext,
   remote: string,
   isVerdict: boolean,
-): Promise<CommandResult<SharedDocument>> {
+): Promise<Result<typeof sharedDocument>> {
   const { paint } = context
   const root = findCommandRoot(context) ?? newRootFolder(context)
   const call = await requireRemote(gitCall(root), remote)
@@ -41,7 +42,7 @@ export async function sharedStatus(
   }
 }
 
-type Row = SharedDocument['runs'][number]
+type Row = field.DocumentOf<typeof sharedDocument>['runs'][number]
 
 const UNREADABLE = {
   task: null,
@@ -122,5 +123,3 @@ export const sharedDocument = () =>
       'Refs that keep what a machine had not published when another one took its run.',
     ),
   })
-
-export type SharedDocument = field.DocumentOf<typeof sharedDocument>

@@ -82,10 +82,7 @@ function locationOf(context: CommandContext, project: string, { scope, file, isC
 /** Claude Code's order: the last file that sets a value decides. */
 const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
 
-function effective<T>(
-  locations: readonly SettingsLocation[],
-  pick: (settings: Record<string, unknown>) => T | undefined,
-): { readonly value: T; readonly file: string } | undefined {
+function effective<T>(locations: readonly SettingsLocation[], pick: (settings: Record<string, unknown>) => T) {
   return READ_ORDER.flatMap((scope) => locations.filter((location) => location.scope === scope))
     .flatMap(({ text, file }) => {
       const value = pick(parsed(text))

@@ -89,11 +89,7 @@ function usualFolder(task: string): string {
   return isSessionFolderName(task) ? sessionFolderPath(task) : `${SPECS_FOLDER}/${task}`
 }
 
-export function findLostMarkers(
-  context: CommandContext,
-  root: string,
-  isWanted: (lost: LostMarker) => boolean,
-): readonly LostMarker[] {
+export function findLostMarkers(context: CommandContext, root: string, isWanted: (lost: LostMarker) => boolean) {
   return checkTwice(() => {
     const records = markerRecords(journalAt(root))
     if (!records.some(needsFile) && givenUpNotes(root).length === 0) return { lost: [] }
