@@ -102,8 +102,6 @@ function usableFolder(): string | undefined {
   return undefined
 }
 
-const packageFolder = path.resolve(import.meta.dirname, '..', '..')
-
 void main(process.argv.slice(2), {
   version: description.version,
   stdout: standardOutput,
@@ -114,7 +112,7 @@ void main(process.argv.slice(2), {
     nowMs: Date.now(),
     findStart: processStartMs,
     rootOption,
-    packageFolder,
+    packageFolder: path.resolve(import.meta.dirname, '..', '..'),
     findHome: homeFolder,
     platform: process.platform,
     isOutputCaught: (shell) => isCaught(1, shell),

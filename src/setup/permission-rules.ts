@@ -13,8 +13,6 @@ type List = 'allow' | 'ask'
 
 export type Rules = Readonly<Record<List, readonly string[]>>
 
-const NPX = 'npx --no-install postflight'
-
 /** With options before each word too (`--root . install`); the star in front covers every way to start the CLI. */
 const STARTS_COMMANDS = [
   ...['*--check*', '*--step-check*', '*--run-checks*', '*--trust*'],
@@ -25,7 +23,7 @@ const STARTS_COMMANDS = [
 const LISTS: readonly List[] = ['allow', 'ask']
 
 export function rulesOf(freeCommands: readonly string[], isDependency: boolean): Rules {
-  const starts = isDependency ? ['postflight', NPX] : ['postflight']
+  const starts = isDependency ? ['postflight', 'npx --no-install postflight'] : ['postflight']
   return {
     allow: starts.flatMap((start) => freeCommands.map((words) => `Bash(${start} ${words} *)`)),
     ask: STARTS_COMMANDS.map((words) => `Bash(*postflight ${words})`),

@@ -133,8 +133,6 @@ const PIECES_TO_COPY =
 
 const ENDS = /^\u001b\[(?:0|22|39)?m$/
 
-const RESET = '\u001b[0m'
-
 /**
  * Each row begins with the colours that are in force, so that it can be painted by itself. With `keepsWords`
  * long words and commands stay whole, so that people can copy them.
@@ -148,7 +146,7 @@ export function wrap(line: string, columns: number, keepsWords = false): string[
   let start = 0
   let colours = ''
   const breakRow = (): void => {
-    rows.push(colours === '' ? row.trimEnd() : `${row}${RESET}`)
+    rows.push(colours === '' ? row.trimEnd() : `${row}\u001b[0m`)
     row = `${indent}${colours}`
     used = indent.length
     start = used

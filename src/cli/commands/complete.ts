@@ -140,8 +140,8 @@ export function completionRequest(program: CommandUnknownOpts, given: readonly s
     return { candidates: matching, wants, task, root, current, prefix }
   }
   if (option !== undefined) {
-    const values = COMPLETION_VALUES[option.long ?? ''] ?? []
-    return found(values, WANTED[option.flags] ?? WANTED[valueName(option)] ?? [])
+    const [, value = ''] = /<([\w-]+)/.exec(option.flags) ?? []
+    return found(COMPLETION_VALUES[option.long ?? ''] ?? [], WANTED[option.flags] ?? WANTED[value] ?? [])
   }
   if (last.startsWith('-')) return found(optionsOf(line.command, program), [])
   const commands = line.positional.length === 0 ? commandsOf(line.command) : []
@@ -177,10 +177,6 @@ function read(program: CommandUnknownOpts, words: readonly string[]) {
 
 function findOption(command: CommandUnknownOpts, program: CommandUnknownOpts, name: string): Option | undefined {
   return [...command.options, ...program.options].find(({ long, short }) => name === long || name === short)
-}
-
-function valueName({ flags }: Option): string {
-  return /<([\w-]+)/.exec(flags)?.[1] ?? ''
 }
 
 function optionsOf(command: CommandUnknownOpts, program: CommandUnknownOpts): Candidate[] {

@@ -73,7 +73,9 @@ type PartState = (typeof PART_STATES)[number]
 
 export const run: Run<typeof declaration, typeof document> = (context, _given, options, { freeCommands }) => {
   checkNames(options.skip)
-  const scope = options.scope ?? likelyScope(context)
+  // A path of this machine does not belong in shared settings.
+  const scope =
+    options.scope ?? (hookCommand(context, 'project', projectFolder(context)).portable ? 'project' : 'local')
   const target = targetOf(context, 'claude', scope)
   if (!options.force && !options.skip.includes('hook')) refuseSecond(context, target)
   const parts = initParts(context, target, freeCommands, options.skip)
@@ -202,11 +204,6 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
 
 function outsideWarning(specifier: string): string {
   return `Warning: package.json names postflight-guard by "${specifier}", which is outside this repository, so \`npm ci\` fails on every other machine. Copy the tarball into the repository, for example into vendor/, and install that file.`
-}
-
-/** A path of this machine does not belong in shared settings. */
-function likelyScope(context: CommandContext): string {
-  return hookCommand(context, 'project', projectFolder(context)).portable ? 'project' : 'local'
 }
 
 function checkNames(names: readonly string[]): void {

@@ -59,8 +59,6 @@ export const document = () => {
   })
 }
 
-type InspectOptions = OptionsOf<typeof declaration>
-
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options, surroundings) => {
   const { contextNow } = surroundings
   if (!options.watch) return markersOf(context, task, options)
@@ -71,7 +69,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
 function markersOf(
   context: CommandContext,
   task: string | undefined,
-  options: InspectOptions,
+  options: OptionsOf<typeof declaration>,
 ): Result<typeof document> {
   const root = findCommandRoot(context)
   if (root === undefined) {

@@ -71,14 +71,12 @@ export const document = () => {
 
 type ReportDocument = field.DocumentOf<typeof document>
 
-const STDOUT = '-'
-
 export const run: Run<typeof declaration, typeof document> = (context, [task], { html }) => {
   const root = requireRoot(context)
   const only =
     task === undefined ? undefined : requireTaskFolder(root, task, 'story', shellIdentity(context.environment)?.session)
   const story = composeReport(sourceOf(context, root, only))
-  if (html === STDOUT) {
+  if (html === '-') {
     const page = reportPage(story)
     return { data: documentOf(story, null), lines: [page.trimEnd()], essential: [page.trimEnd()] }
   }

@@ -98,10 +98,6 @@ const projectDocument = () => {
   })
 }
 
-type ProjectStatusDocument = field.DocumentOf<typeof projectDocument>
-
-type ProjectStatusOptions = OptionsOf<typeof declaration>
-
 export const run: Run<typeof declaration, typeof document> = async (context, _given, options, surroundings) => {
   const { contextNow } = surroundings
   if (options.shared !== undefined) {
@@ -116,7 +112,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   return watchOrNote(surroundings, ['status'], () => projectStatus(contextNow(), options))
 }
 
-async function projectStatus(context: CommandContext, options: ProjectStatusOptions) {
+async function projectStatus(context: CommandContext, options: OptionsOf<typeof declaration>) {
   const { session } = options
   checkIds({ '--session': session })
   const expect = options.expect.map((task) => withoutCompletion(task).replace(/^specs\//, ''))
@@ -198,7 +194,7 @@ function passedChecks({ cleared, withChecks, checks }: Proven): string {
     : ` (checks passed: ${commands})`
 }
 
-async function doneOf(context: CommandContext, root: string): Promise<ProjectStatusDocument['done']> {
+async function doneOf(context: CommandContext, root: string) {
   const standing = doneStatus(root, context)
   if (standing === undefined) return null
   const trust = commandLine(['trust'], context.rootOption)

@@ -123,14 +123,14 @@ function projectSettings(context: CommandContext, project: string): string[] {
 }
 
 function stillWired(context: CommandContext, host: string, done: Target): string[] {
-  const scopes = SCOPES.map((scope) => ({ host, scope }))
   const isOfProject = host === 'claude' && done.scope !== 'user'
-  const hosts = HOSTS.filter((one) => !isOfClaude(one, 'project')).map((one) => ({
-    host: one,
-    scope: 'project' as const,
-  }))
+  const others = isOfProject ? HOSTS.filter((one) => !isOfClaude(one, 'project')) : []
   const listed = new Set(done.files)
-  return [...scopes, ...(isOfProject ? hosts : [])].flatMap((other) => {
+  const places = [
+    ...SCOPES.map((scope) => ({ host, scope })),
+    ...others.map((one) => ({ host: one, scope: 'project' })),
+  ]
+  return places.flatMap((other) => {
     try {
       const target = targetOf(context, other.host, other.scope)
       const file = locationOf(target)

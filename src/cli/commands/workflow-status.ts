@@ -100,7 +100,7 @@ async function printChanges(
   let result: Result<typeof document>
   do {
     result = inspect()
-    const picture = withoutTimes(result)
+    const picture = JSON.stringify(result.data, (name, one: unknown) => (GROWING.includes(name) ? undefined : one))
     if (picture !== shown) {
       const text = json ? jsonText(result.data) : `${shown === undefined ? '' : '\n'}${result.lines.join('\n')}`
       if ((json || !quiet) && !screen.print(`${text}\n`)) return result.exitCode ?? 0
@@ -127,10 +127,6 @@ function statusOrWait(context: CommandContext, task?: string): Result<typeof doc
 }
 
 const GROWING: readonly string[] = ['age_ms', 'duration_ms']
-
-function withoutTimes(result: CommandResult): string {
-  return JSON.stringify(result.data, (name, value: unknown) => (GROWING.includes(name) ? undefined : value))
-}
 
 /** A run that cannot be read counts as ended. */
 function isOver({ data }: Result<typeof document>): boolean {

@@ -38,7 +38,7 @@ export function dependencyOutside(project: string, repository: string): string |
 
 function specifierIn(project: string): string | undefined {
   const manifest = readManifest(path.join(project, 'package.json'))
-  const specifiers = LISTS.map((list) => {
+  const specifiers = ['dependencies', 'devDependencies', 'optionalDependencies'].map((list) => {
     const names = manifest[list]
     return isJsonObject(names) && Object.hasOwn(names, 'postflight-guard') ? names['postflight-guard'] : undefined
   })
@@ -46,17 +46,14 @@ function specifierIn(project: string): string | undefined {
 }
 
 function isOurPackage(folder: string): boolean {
-  return MANIFESTS.some((file) => readManifest(path.join(folder, file)).name === 'postflight-guard')
+  const manifests = ['package.json', '.claude-plugin/plugin.json']
+  return manifests.some((file) => readManifest(path.join(folder, file)).name === 'postflight-guard')
 }
-
-const MANIFESTS = ['package.json', '.claude-plugin/plugin.json']
 
 /** npm too reads past a byte order mark, which editors on Windows write. */
 export function readManifest(file: string): Record<string, unknown> {
   return jsonObjectIn(splitMark(textIn(file) ?? '').body)
 }
-
-const LISTS = ['dependencies', 'devDependencies', 'optionalDependencies']
 
 export function ourHooks(context: CommandContext, project: string): IsOurs {
   // Editing a list asks about the same command many times.

@@ -26,8 +26,6 @@ const JOURNAL_LIMIT = 65_536
 const STARTS_HOOK =
   /postflight-hook|[/\\]dist[/\\]{1,2}hook\.js|postflight(?:\.js|\.cmd)?[\\"']{0,3} hook|postflight-guard@[^"]{0,100}"\s{0,100}:(?!\s{0,100}false)/
 
-const NAMES_PLUGIN = /postflight-guard/
-
 /** Undefined if it does, outside a session, and if it is not known. */
 export function unwiredNote(context: CommandContext, root: string): string | undefined {
   const { environment } = context
@@ -51,7 +49,7 @@ export function isWired(context: CommandContext, root: string): boolean {
   const files = new Set(names.flatMap((name) => [...settingsFiles(context, name, root)]))
   const configs = HOST_SCOPES.flatMap((scope) => openCodeConfigPaths(context, scope, root))
   const holds = (file: string, expected: RegExp): boolean => mayHold(readSmallFile(file), expected)
-  return [...files].some((file) => holds(file, STARTS_HOOK)) || configs.some((file) => holds(file, NAMES_PLUGIN))
+  return [...files].some((file) => holds(file, STARTS_HOOK)) || configs.some((file) => holds(file, /postflight-guard/))
 }
 
 /** The agent's shell has the command from our plugin, so the session has the plugin. */

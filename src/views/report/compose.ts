@@ -29,7 +29,7 @@ const MAX_NAME = 255
 export function composeReport({ root, nowMs, journal, markers, runs }: ReportSource) {
   const timed = journal
     .flatMap((line): TimedLine[] => {
-      const timeMs = timeOf(line)
+      const timeMs = typeof line.time === 'string' ? fromIso(line.time) : undefined
       return timeMs === undefined ? [] : [{ line, timeMs }]
     })
     .sort((one, other) => one.timeMs - other.timeMs)
@@ -138,10 +138,6 @@ function isOfMarker(line: JournalLine): boolean {
 function textOf(line: JournalLine, field: string, limit = 300): string | undefined {
   const value = line[field]
   return typeof value === 'string' && value !== '' ? oneLine(value, limit) : undefined
-}
-
-function timeOf(line: JournalLine): number | undefined {
-  return typeof line.time === 'string' ? fromIso(line.time) : undefined
 }
 
 function storyEvent({ line, timeMs }: TimedLine): StoryEvent {

@@ -55,7 +55,7 @@ export function lostMarkers(
   records: readonly MarkerRecord[],
   { markers: found, problems }: Pick<ReturnType<typeof viewMarkers>, 'markers' | 'problems'>,
 ): LostMarker[] {
-  const withMarker = new Set(found.map(({ relative_path }) => folderOf(relative_path)))
+  const withMarker = new Set(found.map(({ relative_path }) => path.posix.dirname(relative_path)))
   const proofs = records.some(({ task }) => isSessionFolderName(task)) ? proofsOfDone(context, root) : []
   const unprovenOf = (record: MarkerRecord): string[] => {
     const later = records.filter(({ task, lastLine }) => task === record.task && lastLine >= record.lastLine)
@@ -115,8 +115,4 @@ function proofsOfDone(context: CommandContext, root: string) {
   const trusted = readTrusted(root, context)
   const receipts = trusted === undefined ? {} : readReceipts(root, trusted, context.nowMs)
   return (trusted?.rules ?? []).map((rule) => ({ checks: rule.checks, atMs: receipts[ruleKey(rule)]?.atMs ?? 0 }))
-}
-
-function folderOf(file: string): string {
-  return file.slice(0, file.lastIndexOf('/'))
 }
