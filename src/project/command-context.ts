@@ -39,6 +39,7 @@ export type Painter = Readonly<Record<'bold' | 'dim' | 'green' | 'yellow' | 'red
 
 /** Data for `--json`, lines for people. */
 export interface CommandResult<Data extends object = object> {
+  /** 0 if it is left out. */
   readonly exitCode?: 0 | 1
   /** In snake_case. */
   readonly data: Data
