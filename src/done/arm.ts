@@ -60,26 +60,13 @@ export function isJudged(payload: Payload): boolean {
   return payload.session !== undefined && mayGetWork(payload)
 }
 
-export interface JudgedDone {
-  readonly folder: TaskFolder
-  readonly pending: StoredMarker | undefined
-  readonly states: readonly RuleState[]
-  readonly due: readonly RuleState[]
-  readonly isBypassed: boolean
-  readonly isAsked: boolean
-  readonly asked: number
-  readonly prompt: string
-  readonly stop: Occasion
-}
-
-type NotJudged = 'untrusted' | 'no-session' | 'no-time' | 'marker-decides' | 'folder-gone' | 'no-baseline'
-
+/** Returns the reason if nothing is judged. */
 export function judgeDone(
   root: string,
   stop: Occasion,
   person: Person,
   search = new FileSearch(root, searchDeadline(stop.deadline)),
-): JudgedDone | NotJudged {
+) {
   const { payload, nowMs, deadline } = stop
   const copy = requireTrusted(root, person)
   if (copy === undefined) return 'untrusted'
@@ -92,7 +79,8 @@ export function judgeDone(
   if (read?.kind === 'unreadable' || pending?.marker.bypassed === true) return 'marker-decides'
   // A stop never removes the folder. If it is missing after a block, the count of this prompt's blocks is lost.
   if (payload.followsBlock === true && kindAt(folder.path) === undefined) return 'folder-gone'
-  const baseline = baselineOf(folder, stop)
+  const bornMs = stop.sessionBornMs
+  const baseline = readBaseline(folder) ?? (bornMs === undefined ? undefined : { sinceMs: bornMs, paths: {} })
   if (baseline === undefined) return 'no-baseline'
   const bypass = kindAt(folder.path) === undefined ? readNewSessionBypass(root, copy) : readBypass(folder)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
@@ -110,6 +98,8 @@ export function judgeDone(
     asked: askedAt(folder, prompt, stop.roots),
   }
 }
+
+export type JudgedDone = Exclude<ReturnType<typeof judgeDone>, string>
 
 export function armAtStop(root: string, stop: Occasion, person: Person, search?: FileSearch): Armed {
   const judged = judgeDone(root, stop, person, search)
@@ -171,11 +161,6 @@ function isProven({ due, states }: JudgedDone): boolean {
 /** Unproven work must stay visible: without blocks left, the marker is made and abandoned immediately. */
 function isShown({ folder, asked }: JudgedDone): boolean {
   return isSpent(asked) && kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined
-}
-
-function baselineOf(folder: TaskFolder, stop: Occasion): Baseline | undefined {
-  const bornMs = stop.sessionBornMs
-  return readBaseline(folder) ?? (bornMs === undefined ? undefined : { sinceMs: bornMs, paths: {} })
 }
 
 function abandonedBaseline(folder: TaskFolder): Baseline | undefined {

@@ -33,14 +33,7 @@ function timesOf(search: FileSearch, rule: DoneRule): ReadonlyMap<string, number
   return paths && search.timesOf(paths)
 }
 
-export interface DoneProof {
-  readonly kind: 'ran'
-  readonly done: readonly RunCheck[]
-  readonly failed: ReturnType<typeof failedOf>
-  readonly green: readonly { readonly rule: DoneRule; readonly receipt: DoneReceipt }[]
-  readonly cleared: readonly TaskFolder[]
-  readonly due: readonly DoneRule[]
-}
+export type DoneProof = Exclude<Awaited<ReturnType<typeof proveDone>>, Busy>
 
 /** The session's own folder. In a plain terminal: all of them. */
 function foldersOf(context: CommandContext, root: string): readonly TaskFolder[] {
@@ -76,7 +69,7 @@ export async function proveDone(
   root: string,
   trusted: TrustedRules,
   wanted: readonly DoneRule[],
-): Promise<DoneProof | Busy> {
+) {
   const all: RunCheck[] = []
   const green: { readonly rule: DoneRule; readonly receipt: DoneReceipt }[] = []
   const keep = (rule: DoneRule, receipt: DoneReceipt): void => {
@@ -139,7 +132,7 @@ export async function proveDone(
     for (const rule of open) tried.add(rule)
   }
   const cleared = failed === undefined ? clearProven(context, root, trusted, { done: all, green }, judge) : []
-  return { kind: 'ran', done: all, failed, green, cleared, due }
+  return { kind: 'ran' as const, done: all, failed, green, cleared, due }
 }
 
 /** The session's folder; in a plain terminal the folder above. A check may remove either: git ignores both. */
@@ -178,7 +171,7 @@ export function clearProven(
   context: CommandContext,
   root: string,
   trusted: TrustedRules,
-  { done, green }: Pick<DoneProof, 'done' | 'green'> = { done: [], green: [] },
+  { done, green }: Readonly<{ done: RunCheck[]; green: { rule: DoneRule }[] }> = { done: [], green: [] },
   judge = judging(root, trusted),
 ): TaskFolder[] {
   return foldersOf(context, root).filter((folder) => {

@@ -6,7 +6,7 @@ import { sha256 } from '../disk/ids.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import type { DoneRule } from './done-rules.ts'
-import { type Baseline, type DoneReceipt, type DoneReceipts, ruleKey } from './done-state.ts'
+import { type Baseline, type DoneReceipts, ruleKey } from './done-state.ts'
 
 export const MAX_ENTRIES = 100_000
 export const SEARCH_MS = 2_000
@@ -98,7 +98,7 @@ export class FileSearch {
     return new Map(paths.map((name) => [name, this.#timeOf(name)]))
   }
 
-  #glob({ patterns, ignore }: OneSearch): string[] {
+  #glob({ patterns, ignore }: ReturnType<typeof searchesOf>[number]): string[] {
     return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore)).filter((name) => !this.#isLinked(name))
   }
 
@@ -187,11 +187,6 @@ export async function preparedSearch(root: string, rules: readonly DoneRule[]): 
   return search
 }
 
-interface OneSearch {
-  readonly patterns: string[]
-  readonly ignore: string[]
-}
-
 type SearchedRule = Pick<DoneRule, 'when' | 'unless'>
 
 function searchKey({ when, unless }: SearchedRule): string {
@@ -224,7 +219,7 @@ class SearchedEntry {
   }
 }
 
-function searchesOf({ when, unless }: SearchedRule): OneSearch[] {
+function searchesOf({ when, unless }: SearchedRule) {
   const patterns = expandPatterns(when) ?? []
   const ignore = [...NEVER, ...OURS, ...(expandPatterns(unless) ?? [])]
   const isInSpecs = (pattern: string): boolean => pattern.split('/')[0] === SPECS_FOLDER
@@ -263,14 +258,7 @@ export function namesNoFile({ paths }: RuleState): boolean {
 /** In place of the hash of a receipt's paths, if the search for them ended early. */
 export const UNSEARCHED = ''
 
-export interface RuleState {
-  readonly rule: DoneRule
-  readonly key: string
-  readonly isDue: boolean
-  readonly changed: readonly string[]
-  readonly paths: string | undefined
-  readonly receipt: DoneReceipt | undefined
-}
+export type RuleState = ReturnType<typeof judgeRules>[number]
 
 export function isSearched({ paths }: RuleState): boolean {
   return paths !== undefined
@@ -281,7 +269,7 @@ export function judgeRules(
   search: FileSearch,
   baselines: readonly Baseline[],
   receipts: DoneReceipts,
-): RuleState[] {
+) {
   return rules.map((rule) => {
     const key = ruleKey(rule)
     const receipt = Object.hasOwn(receipts, key) ? receipts[key] : undefined

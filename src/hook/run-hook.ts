@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { processStartMs } from '../disk/age.ts'
 import { writeAll } from '../disk/process-output.ts'
-import { readStdin, type StdinRead } from '../disk/stdin.ts'
+import { readStdin } from '../disk/stdin.ts'
 import { anyHost } from '../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../hosts/host.ts'
 import { EMPTY_PAYLOAD, parsePayload } from '../hosts/payload.ts'
@@ -27,23 +27,13 @@ const MAX_COMPLAINTS = 20
 /** Process age: one marker may take a second, and the hook has 5 s. */
 const DEADLINE_MS = 3_500
 
-interface HookProcess {
-  readonly environment: Environment
-  readonly words: readonly string[]
-  /** @throws {Error} if the folder was removed. */
-  readonly currentFolder: () => string
-  readonly readInput: () => Promise<StdinRead>
-  readonly write: (descriptor: 1 | 2, text: string) => void
-  readonly cli: string
-  readonly deadline: number
-  readonly findStart: () => number
-  readonly findSessionBirth: (payload: Payload, environment: Environment) => number | undefined
-}
+type HookProcess = Readonly<ReturnType<typeof thisProcess>>
 
-function thisProcess(): HookProcess {
+function thisProcess() {
   return {
-    environment: process.env,
-    words: process.argv.slice(2),
+    environment: process.env as Environment,
+    words: process.argv.slice(2) as readonly string[],
+    /** @throws {Error} if the folder was removed. */
     currentFolder: () => process.cwd(),
     readInput: readStdin,
     write: writeAll,

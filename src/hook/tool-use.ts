@@ -27,12 +27,6 @@ import { loadWorkflowDriver } from './load-workflow.ts'
 
 /** The agent owns the markers of its command (docs/design.md, "Ownership", "Waiting"). */
 
-interface Changes {
-  readonly fields: Readonly<Record<string, unknown>>
-  readonly owns: boolean
-  readonly ended: string | undefined
-}
-
 export function handleToolUse(occasion: Occasion): Answered {
   const { payload, deadline } = occasion
   if (payload.command === undefined || payload.session === undefined) return NOTHING_DONE
@@ -90,15 +84,13 @@ function updateRunWaits(occasion: Occasion): Pick<Answered, 'recorded' | 'compla
   }
 }
 
-type Decide = (stored: StoredMarker, present: Marker) => Changes | undefined
-
-function decisionFor(occasion: Occasion, markers: readonly StoredMarker[]): Decide {
+function decisionFor(occasion: Occasion, markers: readonly StoredMarker[]) {
   const { payload } = occasion
   const printed = printedIds(payload.output)
   const waiting = waitingIds(payload.output)
   // A command that printed one marker's line printed all of them: other markers are another agent's.
   const made = printed.size > 0 ? [] : markers.filter(({ marker, times }) => isMadeByCommand(marker, times, occasion))
-  return (stored, present) => {
+  return (stored: StoredMarker, present: Marker) => {
     const owns =
       isNamedInOutput(present, stored.times, occasion, printed) ||
       (made.length === 1 && made[0] === stored && isMadeByCommand(present, stored.times, occasion))

@@ -123,13 +123,11 @@ export interface Occasion extends Moment {
   readonly patiently: <T>(action: () => T) => T | Promise<T>
 }
 
-interface Finders {
-  readonly startMs: () => number
-  readonly sessionBornMs: () => number | undefined
-}
-
 /** Reads values lazily, so never spread an occasion. */
-export function occasionOf(known: Omit<Occasion, keyof Finders>, find: Finders): Occasion {
+export function occasionOf(
+  known: Omit<Occasion, 'startMs' | 'sessionBornMs'>,
+  find: { readonly startMs: () => number; readonly sessionBornMs: () => number | undefined },
+): Occasion {
   let startMs: number | undefined
   let born: { readonly ms: number | undefined } | undefined
   return {

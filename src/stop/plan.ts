@@ -14,12 +14,8 @@ export interface ObservedStop {
   readonly unchecked: number
 }
 
-export type SeenMarker = SeenWithCount | UnreadableMarker
-
-interface SeenWithCount extends StoredMarker {
-  /** 0 if the rule does not need it. */
-  readonly spent: number | { readonly unknown: string }
-}
+/** `spent`: 0 if the rule does not need it. */
+export type SeenMarker = (StoredMarker & { readonly spent: number | { readonly unknown: string } }) | UnreadableMarker
 
 export interface JudgedMarker {
   readonly kind: 'judged'
@@ -29,13 +25,9 @@ export interface JudgedMarker {
   readonly endsWait: boolean
 }
 
-interface UnjudgedMarker {
-  readonly kind: 'unjudged'
-  readonly folder: TaskFolder
-  readonly detail: string
-}
-
-export type PlannedMarker = JudgedMarker | UnjudgedMarker
+export type PlannedMarker =
+  | JudgedMarker
+  | { readonly kind: 'unjudged'; readonly folder: TaskFolder; readonly detail: string }
 
 export function planStop({ markers }: Pick<ObservedStop, 'markers'>, moment: Moment): readonly PlannedMarker[] {
   return markers.map((marker) => planMarker(marker, moment))

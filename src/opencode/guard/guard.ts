@@ -26,7 +26,7 @@ import { findMarkers } from '../../stop/observe-stop.ts'
 import { waitVerdict } from '../../stop/rules.ts'
 import { ALERT_TEXT } from '../../stop/stop-messages.ts'
 import type { Agent, Sessions } from '../sessions.ts'
-import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
+import type { IdleRuns } from '../workflow/idle-runs.ts'
 
 /** Applies the hook's rules (docs/design.md, "Stops"). */
 
@@ -126,7 +126,7 @@ export class Guard {
     return this.#location.findsRuns ? this.rootsFor(agent.root) : []
   }
 
-  #inspect(agent: Agent, occasion: Occasion): Promise<IdleRun> {
+  #inspect(agent: Agent, occasion: Occasion) {
     return retryWhileLocked(() => this.#runs.inspect(occasion, this.#runRoots(agent)))
   }
 

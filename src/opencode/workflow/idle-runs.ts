@@ -8,18 +8,11 @@ import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { findActiveRuns, unusableNotice } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
-import type { StopOfRuns } from '../../stop/answer-stop.ts'
 
 /**
  * On Claude Code the prompts come when the turn ends; here the agent must call a tool. Requested once per state:
  * repeating it without progress would begin a loop.
  */
-
-export interface IdleRun {
-  readonly stop: StopOfRuns
-  /** Takes the locks of runs. */
-  readonly note: () => void
-}
 
 export class IdleRuns {
   readonly #driven: Pick<ReadonlyMap<string, unknown>, 'has'>
@@ -30,7 +23,8 @@ export class IdleRuns {
     this.#driven = driven
   }
 
-  inspect(occasion: Moment, roots: readonly string[]): IdleRun {
+  /** `note` takes the locks of runs. */
+  inspect(occasion: Moment, roots: readonly string[]) {
     const { payload } = occasion
     const waiting: TaskFolder[] = []
     const stopping: TaskFolder[] = []

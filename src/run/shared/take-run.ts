@@ -28,26 +28,11 @@ import {
   writeTree,
 } from './ref-store.ts'
 import { namesLeft, type Placing, placeFiles, planPlacing, readRunFile } from './run-files.ts'
-import {
-  formatHolder,
-  type Holder,
-  newShare,
-  removeShare,
-  type ShareRecord,
-  shareOf,
-  writeShare,
-} from './share-record.ts'
+import { formatHolder, newShare, removeShare, type ShareRecord, shareOf, writeShare } from './share-record.ts'
 
 /** Checks all of a run and claims its ref by compare-and-swap before it writes files. */
 
-/** Nothing in it is trusted. */
-export interface RemoteRun {
-  readonly remote: string
-  readonly run: string
-  readonly commit: string
-  readonly holder: Holder
-  readonly state: WorkflowState
-}
+export type RemoteRun = Readonly<Awaited<ReturnType<typeof readRun>>>
 
 export interface UnreadableRun {
   readonly run: string
@@ -122,7 +107,8 @@ export async function findRun(call: GitCall, remote: string, word: string): Prom
   throw unknown ?? new PostflightError('shared-none', { remote, task: word })
 }
 
-async function readRun(call: GitCall, remote: string, run: string, commit: string): Promise<RemoteRun> {
+/** Nothing in the result is trusted. */
+async function readRun(call: GitCall, remote: string, run: string, commit: string) {
   const holder = await holderAt(call, commit)
   if (holder === undefined) throw refused('its holder.json is not valid')
   const written = await readBlob(call, commit, 'state.json')
@@ -132,11 +118,6 @@ async function readRun(call: GitCall, remote: string, run: string, commit: strin
   if (!isState(state)) throw refused(`its state.json is not valid (${state.detail})`)
   if (state.id !== run) throw refused('its state.json is that of another run')
   return { remote, run, commit, holder, state }
-}
-
-/** `over`: another run that is over, to be put aside. */
-interface PlannedRun extends Placing {
-  readonly over: WorkflowState | undefined
 }
 
 /** Needs an existing folder; `resumeRun` must follow. */
@@ -149,7 +130,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   const bases = await knownFiles(call, folder, new Map([...theirs, ...left]), [before?.commit, before?.kept])
   // Another command of this machine changed it.
   const changed = new PostflightError('shared-held', { run, remote, machine: '', session: undefined, age: '' })
-  const plan = (): PlannedRun => {
+  const plan = () => {
     const present = readState(folder)
     if (present?.id === run && present.active) throw changed
     const over = present?.id === run ? undefined : present
@@ -211,12 +192,15 @@ export function isHeldBy(share: ShareRecord | undefined, { commit, holder }: Rem
   return holder.machine !== undefined && (isOurs(share, commit) || share?.claim === commit)
 }
 
-/** Repeating it is safe. With `isClaimed`, the share has a claim until the files are in place. */
+/**
+ * Repeating it is safe. `over`: another run that is over, to be put aside. With `isClaimed`, the share has a claim until the
+ * files are in place.
+ */
 function putInPlace(
   folder: TaskFolder,
   { run, state }: RemoteRun,
   record: ShareRecord,
-  plan: () => PlannedRun,
+  plan: () => Placing & { readonly over: WorkflowState | undefined },
   isClaimed: boolean,
 ): void {
   withRunLock(folder, COMMAND_PATIENCE_MS, () => {

@@ -21,11 +21,6 @@ import { eachRunFile, type RunFile, removeRunFile, runFileOf } from './run-file.
 import { noteSessionStart } from './run-wait.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
-interface ActiveRun {
-  readonly folder: TaskFolder
-  readonly state: WorkflowState
-}
-
 export interface UnusableRun {
   readonly root: string
   readonly path: string
@@ -42,7 +37,7 @@ const SEARCH_MS = 2_000
 
 /** Ends when this process is `deadline` ms old. Throws only `LockBusy`. */
 export function findActiveRuns(roots: readonly string[], deadline = Number.POSITIVE_INFINITY) {
-  const runs: ActiveRun[] = []
+  const runs: { readonly folder: TaskFolder; readonly state: WorkflowState }[] = []
   const problems: UnusableRun[] = []
   const seen = new Set<string>()
   const endMs = Math.min(deadline, processAgeMs() + SEARCH_MS)
@@ -136,25 +131,19 @@ function tryReadState(folder: TaskFolder): WorkflowState | undefined {
   }
 }
 
-interface RunStatus {
-  /** `unusable`: the state cannot be read. */
-  readonly status: 'running' | 'over' | 'unusable'
-  readonly note: string
-  readonly state: WorkflowState | undefined
-}
-
-/** Never throws. */
-export function runStatus(folder: TaskFolder): RunStatus | undefined {
+/** Never throws. `unusable`: the state cannot be read. */
+export function runStatus(folder: TaskFolder) {
   try {
     const state = readState(folder)
     if (state === undefined) return undefined
     const name = oneLine(state.name, 100)
     const waits = needOf(state).kind === 'approval' ? ' (waits for approval)' : ''
+    const running = `the workflow "${name}" is running: ${locationText(state)}${waits}`
     return state.active
-      ? { status: 'running', note: `the workflow "${name}" is running: ${locationText(state)}${waits}`, state }
-      : { status: 'over', note: `the workflow "${name}" has ended (${state.outcome ?? ''})`, state }
+      ? { status: 'running' as const, note: running, state }
+      : { status: 'over' as const, note: `the workflow "${name}" has ended (${state.outcome ?? ''})`, state }
   } catch (error) {
-    return { status: 'unusable', note: messageOf(error), state: undefined }
+    return { status: 'unusable' as const, note: messageOf(error), state: undefined }
   }
 }
 

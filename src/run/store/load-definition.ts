@@ -16,15 +16,8 @@ const DEFINITION_LIMIT = 8_388_608
 /** A state file may be twice as large: it also holds steps from artifacts. */
 const SNAPSHOT_MEBIBYTES = 16
 
-export interface LoadedDefinition {
-  readonly faults: readonly PlacedFinding[]
-  readonly warnings: readonly PlacedFinding[]
-  readonly definition: Definition | undefined
-  /** Whether the rest is checked only once these faults are fixed. */
-  readonly isPartial: boolean
-}
-
-export function loadDefinition(file: string): LoadedDefinition {
+/** `isPartial`: the rest is checked only once these faults are fixed. */
+export function loadDefinition(file: string) {
   const read = readYamlText(requireText(file, file, DEFINITION_LIMIT), /\.json$/i.test(file))
   if (read.kind === 'fault') return partly([read.fault])
   const { value, locate } = read
@@ -42,7 +35,7 @@ export function loadDefinition(file: string): LoadedDefinition {
   return { faults, warnings, definition, isPartial: false }
 }
 
-function partly(faults: readonly PlacedFinding[]): LoadedDefinition {
+function partly(faults: readonly PlacedFinding[]) {
   return { faults, warnings: [], definition: undefined, isPartial: true }
 }
 

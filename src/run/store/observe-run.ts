@@ -228,21 +228,16 @@ function lengthOf(folder: string, source: StepSource): number | undefined {
 }
 
 /** Faults in agents' files are results, which agents can correct. */
-
-type JsonRead =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'wrong'; readonly why: string }
-  | { readonly kind: 'json'; readonly value: unknown }
-
-function readJson(folder: string, name: string, limit: number, inspect = inspectInside): JsonRead {
+function readJson(folder: string, name: string, limit: number, inspect = inspectInside) {
   const read = readInside(folder, name, limit, inspect)
   if (read.kind === 'absent') return read
-  if (read.kind === 'unreadable') return { kind: 'wrong', why: unreadable(folder, name, read.detail) }
-  if (!read.whole) return { kind: 'wrong', why: tooLarge(name, limit) }
+  const wrong = (why: string) => ({ kind: 'wrong' as const, why })
+  if (read.kind === 'unreadable') return wrong(unreadable(folder, name, read.detail))
+  if (!read.whole) return wrong(tooLarge(name, limit))
   try {
-    return { kind: 'json', value: JSON.parse(read.text.replace(/^\ufeff/, '')) }
+    return { kind: 'json' as const, value: JSON.parse(read.text.replace(/^\ufeff/, '')) as unknown }
   } catch (error) {
-    return { kind: 'wrong', why: `${quote(name)} is not JSON (${quote((error as Error).message, 120)})` }
+    return wrong(`${quote(name)} is not JSON (${quote((error as Error).message, 120)})`)
   }
 }
 
@@ -263,19 +258,14 @@ function isNoFaultOfFile(detail: string): boolean {
 /** In bytes; parsed in about 50 ms. */
 const CHECKLIST_LIMIT = 131_072
 
-type TextRead =
-  | { readonly kind: 'absent' | 'too-large' | 'not-utf8' }
-  | { readonly kind: 'unreadable'; readonly detail: string }
-  | { readonly kind: 'text'; readonly text: string }
-
-function readChecklistFile(folder: string, name: string): TextRead {
+function readChecklistFile(folder: string, name: string) {
   const found = inspectNamed(folder, name)
   if (found.kind === 'absent') return found
-  if (found.kind !== 'file') return { kind: 'unreadable', detail: found.what }
+  if (found.kind !== 'file') return { kind: 'unreadable' as const, detail: found.what }
   const read = readSmallBytes(found.path, CHECKLIST_LIMIT)
   if (read.kind !== 'bytes') return read
-  if (!read.whole) return { kind: 'too-large' }
-  return isUtf8(read.bytes) ? { kind: 'text', text: read.bytes.toString() } : { kind: 'not-utf8' }
+  if (!read.whole) return { kind: 'too-large' as const }
+  return isUtf8(read.bytes) ? { kind: 'text' as const, text: read.bytes.toString() } : { kind: 'not-utf8' as const }
 }
 
 function seeTasks(folder: string, name: string): StepsSeen {

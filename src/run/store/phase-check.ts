@@ -13,14 +13,13 @@ import { expandPatterns, GLOB_OPTIONS } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { quote } from '../../kernel/text.ts'
 import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
-import { type Busy, type RunCheck, whileChecking } from '../../marker/run-checks.ts'
+import { type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { stateFolder } from '../../project/home-folder.ts'
-import type { JournalEntry } from '../../project/journal-entry.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isReserved } from '../definition/definition-limits.ts'
 import { ARTIFACTS_FOLDER, artifactFault } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
-import { CHECKS_FOLDER, formatReceipt, isReceiptName, MAX_BOUND_FILES, type NotBound } from '../machine/receipt.ts'
+import { CHECKS_FOLDER, formatReceipt, isReceiptName, MAX_BOUND_FILES } from '../machine/receipt.ts'
 import { isArchiving, type WorkflowState } from '../machine/state.ts'
 import { seeArtifact } from './observe-run.ts'
 import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receipts.ts'
@@ -80,16 +79,6 @@ function isWritable(folder: string): boolean {
   }
 }
 
-interface PhaseCheck {
-  readonly kind: 'ran'
-  readonly check: RunCheck
-  readonly receipt: string
-  /** A separate event: with that of a marker's check, the report would list a marker. */
-  readonly entry: JournalEntry
-  /** Named by `check.files`, but not bound. */
-  readonly notBound: readonly NotBound[]
-}
-
 type CheckStatus = { readonly kind: 'none' | 'due' | 'passed' } | { readonly kind: 'too-early'; readonly why: string }
 
 export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStatus {
@@ -104,15 +93,10 @@ export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStat
   return { kind: checkBreach(folder, state, phase) === undefined ? 'passed' : 'due' }
 }
 
-/** Leaves a receipt for the next turn. */
-export async function runPhaseCheck(
-  folder: TaskFolder,
-  state: WorkflowState,
-  command: string,
-  limits: RunLimits,
-): Promise<PhaseCheck | Busy> {
+/** Leaves a receipt for the next turn. `notBound`: named by `check.files`, but not bound. */
+export async function runPhaseCheck(folder: TaskFolder, state: WorkflowState, command: string, limits: RunLimits) {
   const { id, check, artifact = '' } = currentPhase(state)
-  const done = await whileChecking(folder, limits, async (run): Promise<PhaseCheck> => {
+  const done = await whileChecking(folder, limits, async (run) => {
     // Before the check: an edit during it was not checked.
     const { files, notBound } = await filesOf(folder, id, check.files ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
@@ -126,8 +110,9 @@ export async function runPhaseCheck(
     }
     const [outcome, why] = failure === undefined ? ['passed', ''] : ['failed', `${failureWords(failure)}; `]
     const detail = `check ${outcome}: ${quote(command, 200)} (${why}${seconds(durationMs)})`
+    // A separate event: with that of a marker's check, the report would list a marker.
     const entry = { event: 'workflow', task: folder.task, hostSession: state.hostSession, detail } as const
-    return { kind: 'ran', check: result, receipt, entry, notBound }
+    return { kind: 'ran' as const, check: result, receipt, entry, notBound }
   })
   return done.kind === 'busy' ? done : done.result
 }

@@ -29,13 +29,7 @@ const RUN_FILE_MAX_BYTES = 8_192
 /** The limit of most file systems. */
 const NAME_MAX_BYTES = 255
 
-export interface RunFile {
-  readonly path: string
-  readonly id: string | undefined
-  readonly folder: TaskFolder | undefined
-  /** Whether every folder that may be the run's was searched. */
-  readonly isSearched: boolean
-}
+export type RunFile = Readonly<ReturnType<typeof locate>>
 
 /** Stops ask this first: it lists one small folder. */
 export function runFileNames(root: string, problems: SearchProblem[] = []): string[] {
@@ -150,12 +144,14 @@ function runningFolder(root: string): string {
 function nameFor(root: string, below: string, id: string): string {
   const name = fileNameOf(below)
   if (Buffer.byteLength(name) > NAME_MAX_BYTES) return id
-  const other = runFileNames(root).includes(name) ? locate(root, name, () => readFolderIds(root)) : undefined
-  const isTaken = other?.id !== undefined && other.id !== id && other.folder !== undefined
-  return isTaken && other.folder.relative !== `${SPECS_FOLDER}/${below}` ? id : name
+  if (!runFileNames(root).includes(name)) return name
+  const { id: other, folder } = locate(root, name, () => readFolderIds(root))
+  const isTaken = other !== undefined && other !== id && folder !== undefined
+  return isTaken && folder.relative !== `${SPECS_FOLDER}/${below}` ? id : name
 }
 
-function locate(root: string, name: string, idsOnce: () => FolderIds): RunFile {
+/** `isSearched`: whether every folder that may be the run's was searched. */
+function locate(root: string, name: string, idsOnce: () => FolderIds) {
   const file = path.join(runningFolder(root), name)
   const { id, path: written, unread } = read(file)
   const named = folderBelow(root, written ?? pathOfFileName(name))
