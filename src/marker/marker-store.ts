@@ -39,18 +39,11 @@ import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 interface MarkerPlan {
   /** Undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>
-}
-
-interface ReplacingPlan extends MarkerPlan {
-  /** Whether to keep a marker with checks as abandoned. */
+  /** Whether to keep a replaced marker with checks as abandoned. */
   readonly keepsUnchecked?: boolean
 }
 
-interface NewMarkerPlan extends ReplacingPlan {
-  readonly keepsCount: boolean
-}
-
-export function writeNewMarker<Plan extends NewMarkerPlan>(
+export function writeNewMarker<Plan extends MarkerPlan & { readonly keepsCount: boolean }>(
   folder: TaskFolder,
   plan: (present: StoredMarker | undefined) => Plan,
   patienceMs = COMMAND_PATIENCE_MS,
@@ -181,7 +174,7 @@ export function abandonMarker(
 }
 
 /** Returns undefined if there is none, or a pending one exists. */
-export function reviveAbandoned<Plan extends ReplacingPlan>(
+export function reviveAbandoned<Plan extends MarkerPlan>(
   folder: TaskFolder,
   plan: (marker: Marker) => Plan,
 ): Plan | undefined {
