@@ -2,7 +2,7 @@ import path from 'node:path'
 import { kindAt, kindIfSeen } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { newNonce, sha256 } from '../disk/ids.ts'
-import { type NotRead, readSmallFile } from '../disk/read.ts'
+import { readSmallFile } from '../disk/read.ts'
 import { removeFile, replaceFile } from '../disk/write.ts'
 import { commandLine } from '../kernel/command-line.ts'
 import { SIZE_DETAILS } from '../kernel/error-messages.ts'
@@ -17,8 +17,6 @@ import { DONE_WORD } from '../project/task-folders.ts'
 import { type DoneRule, type DoneStatus, readRules, rulesFile } from './done-rules.ts'
 
 /** `specs/done.yaml` as bytes. The hook compares them with the trusted ones, and parses no YAML. */
-
-type DoneFile = NotRead | { readonly kind: 'text'; readonly text: string; readonly hash: string }
 
 export function doneFilePath(root: string): string {
   return path.join(root, SPECS_FOLDER, DONE_FILE)
@@ -40,11 +38,11 @@ export function doneMarkerFix(
 }
 
 /** Never throws, never follows a link. */
-export function readDoneFile(root: string): DoneFile {
+export function readDoneFile(root: string) {
   const read = readSmallFile(doneFilePath(root))
   if (read.kind !== 'text') return read
-  if (!read.whole) return { kind: 'unreadable', detail: SIZE_DETAILS.tooLarge }
-  return { kind: 'text', text: read.text, hash: sha256(read.text) }
+  if (!read.whole) return { kind: 'unreadable' as const, detail: SIZE_DETAILS.tooLarge }
+  return { kind: 'text' as const, text: read.text, hash: sha256(read.text) }
 }
 
 /** Outside of the repository: everything inside may come with a clone, or from an agent. */

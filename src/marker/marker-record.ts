@@ -140,13 +140,11 @@ export function isInVerdict({ sessions, lastMs }: MarkerRecord, session: string 
   return session === undefined ? Math.abs(nowMs - lastMs) <= VERDICT_MS : sessions.has(session)
 }
 
-interface FoundMarker {
-  readonly task: string
-  readonly id: string | null
-}
-
 /** Finds markers that need a file and have none. A file without an id in their folder may be theirs. */
-export function removedByHand(records: readonly MarkerRecord[], found: readonly FoundMarker[]): MarkerRecord[] {
+export function removedByHand(
+  records: readonly MarkerRecord[],
+  found: readonly { readonly task: string; readonly id: string | null }[],
+): MarkerRecord[] {
   const ids = new Set(found.map(({ id }) => id))
   const tasksWithoutId = new Set(found.filter(({ id }) => !isMarkerId(id)).map(({ task }) => task))
   return records

@@ -57,14 +57,8 @@ async function subAgentsOf(client: HostClient): Promise<string[]> {
   return data.filter(({ mode, hidden }) => mode !== 'primary' && hidden !== true).map(({ name }) => name)
 }
 
-interface DelegationFailure {
-  readonly kind: keyof typeof DELEGATION_FIXES
-  readonly name: string
-  readonly offered: string | undefined
-}
-
 /** The wording of OpenCode 1.18.34 and of common plugins. */
-const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
+const PATTERNS: readonly (readonly [keyof typeof DELEGATION_FIXES, RegExp])[] = [
   ['missing-argument', /missing key\s+at \["(\w+)"\]/i],
   ['wrong-argument', /expected .{1,80}, got .{0,200}?\s+at \["(\w+)"\]/is],
   ['wrong-argument', /SchemaError\(Expected object/],
@@ -106,7 +100,7 @@ const FAILED_AT_WORK = /^Subagent failed \(/
 
 const LOOKED_AT = 2_000
 
-export function delegationFailureIn(text: string): DelegationFailure | undefined {
+export function delegationFailureIn(text: string) {
   if (FAILED_AT_WORK.test(text)) return undefined
   const error = text.slice(0, LOOKED_AT)
   for (const [kind, pattern] of PATTERNS) {
@@ -116,6 +110,8 @@ export function delegationFailureIn(text: string): DelegationFailure | undefined
   }
   return undefined
 }
+
+type DelegationFailure = Exclude<ReturnType<typeof delegationFailureIn>, undefined>
 
 export function delegationFix({ kind, name, offered }: DelegationFailure, agents: readonly string[]): string {
   const fix: Fix = DELEGATION_FIXES[kind]

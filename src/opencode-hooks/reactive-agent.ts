@@ -31,7 +31,7 @@ export const createReactiveAgentHook = factory('reactive sub-agent', ({ client }
       const due = rulesFor(rules, tool, args)
       if (due.length === 0 || isSpawned(sessionID)) return
       const shown = cut(JSON.stringify(args) ?? '', ARGUMENTS_LIMIT)
-      const analyse = async (rule: ReactiveRule, signal: AbortSignal): Promise<Analysis> => {
+      const analyse = async (rule: ReactiveRule, signal: AbortSignal) => {
         const prompt = promptFor(rule, tool, shown)
         return analysisOf(rule, await spawnAgent(client, { ...rule, parentID: sessionID, prompt, signal }))
       }
@@ -54,11 +54,6 @@ export const createReactiveAgentHook = factory('reactive sub-agent', ({ client }
   }
 })
 
-interface Analysis {
-  readonly text: string
-  readonly refuses: boolean
-}
-
 function promptFor(
   { prompt, timeoutMs = DEFAULT_TIMEOUT_MS, answer }: ReactiveRule,
   tool: string,
@@ -78,7 +73,7 @@ Arguments: ${args}
 Your last message is handed to that agent as it is, so put everything it needs into it.${block}`
 }
 
-function analysisOf({ tool, command, answer }: ReactiveRule, given: SpawnAnswer): Analysis {
+function analysisOf({ tool, command, answer }: ReactiveRule, given: SpawnAnswer) {
   const rule = oneLine(command === undefined ? tool : `${tool} ${command}`, 200)
   if ('why' in given) {
     const nothing = `No sub-agent analysed this call (rule ${rule}): ${oneLine(given.why, 400)}.`

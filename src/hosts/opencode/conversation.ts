@@ -28,17 +28,6 @@ export interface Manner {
   readonly system?: string
 }
 
-interface LastTurn {
-  readonly manner: Manner | undefined
-  readonly answer: { readonly id: string; readonly text: string } | undefined
-  /**
-   * `failed`: also after a compaction (1.18.34: the session becomes idle). `well`: the only end that a guard may
-   * answer.
-   */
-  readonly ended: 'open' | 'failed' | 'well'
-  readonly error: string | undefined
-}
-
 const TAG = 'postflight-guard'
 
 export function ownText(text: string): Part {
@@ -60,7 +49,7 @@ export function mannerOf({ agent, model, system }: UserMessage): Manner {
   return known({ agent, model: { providerID, modelID }, variant, system })
 }
 
-export async function readLastTurn(client: HostClient, session: string): Promise<LastTurn> {
+export async function readLastTurn(client: HostClient, session: string) {
   const { asked, said } = await readLastMessages(client, session)
   const user = asked?.info as UserMessage | undefined
   const answer = said?.info as AssistantMessage | undefined
@@ -97,7 +86,8 @@ export async function lastManner(client: HostClient, session: string): Promise<M
   }
 }
 
-function endOf(answer: AssistantMessage | undefined, user: UserMessage | undefined): LastTurn['ended'] {
+/** `failed`: also after a compaction (1.18.34: the session becomes idle). `well`: the only end that a guard may answer. */
+function endOf(answer: AssistantMessage | undefined, user: UserMessage | undefined): 'open' | 'failed' | 'well' {
   if (answer === undefined || answer.error !== undefined || answer.parentID !== user?.id) return 'failed'
   if (answer.summary === true) return 'failed'
   // After an error, the event comes before the error is on disk.
