@@ -98,20 +98,14 @@ export function composeHooks(parts: readonly Hooks[]): Hooks {
       byPoint.set(point, [...(byPoint.get(point) ?? []), hook as AnyHook])
     }
   }
-  const composed = [...byPoint].map(([point, hooks]) => [point, point === 'event' ? together(hooks) : inTurn(hooks)])
+  const composed = [...byPoint].map(([point, hooks]) => {
+    const runAll: AnyHook = async (...words) => {
+      if (point === 'event') await Promise.all(hooks.map((hook) => hook(...words)))
+      else for (const hook of hooks) await hook(...words)
+    }
+    return [point, runAll]
+  })
   return Object.fromEntries(composed)
-}
-
-function together(hooks: readonly AnyHook[]): AnyHook {
-  return async (...words) => {
-    await Promise.all(hooks.map((hook) => hook(...words)))
-  }
-}
-
-function inTurn(hooks: readonly AnyHook[]): AnyHook {
-  return async (...words) => {
-    for (const hook of hooks) await hook(...words)
-  }
 }
 
 /** MCP tools return a list, all others a text. */

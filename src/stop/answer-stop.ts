@@ -5,15 +5,7 @@ import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
 import { type CommittedStop, commitStop } from './commit.ts'
 import { byPath, observeStop } from './observe-stop.ts'
-import {
-  type ObservedStop,
-  type PlannedMarker,
-  planStop,
-  predictOutcome,
-  recordsOf,
-  type SeenMarker,
-  type StopOutcome,
-} from './plan.ts'
+import { type PlannedMarker, planStop, predictOutcome, recordsOf, type SeenMarker, type StopOutcome } from './plan.ts'
 
 /** Answers a stop (docs/design.md, "Plan and commit") for the hook, OpenCode's plugin and `explain`. */
 
@@ -60,9 +52,13 @@ export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done?
   const { count, judges } = done ?? NOTHING_ARMED
   const planned = observeAndPlan(occasion, judges)
   let committed = count(await commitStop(planned.plan, occasion))
-  const runs = await driveRuns(blocks(committed))
+  const runs = await driveRuns(committed.outcomes.some(({ kind }) => kind === 'blocked'))
   if (await done?.armAfterRuns()) {
-    committed = together(committed, count(await commitStop(planOfArmed(occasion, judges), occasion)))
+    // Only the markers of definitions of done: the others have been judged.
+    const armed = observeAndPlan(occasion, judges).plan.filter(
+      (one) => one.kind === 'judged' && isSessionFolder(one.stored.folder),
+    )
+    committed = together(committed, count(await commitStop(armed, occasion)))
   }
   return answerOf(occasion, planned, committed, runs, done)
 }
@@ -83,7 +79,7 @@ export function predictStop(
   const observed = observeStop(occasion)
   const others = observed.markers.filter(({ folder }) => made.every((one) => one.folder.path !== folder.path))
   const markers = [...others, ...made.flatMap(({ seen }) => seen ?? [])].sort(byPath)
-  const planned = planObserved({ ...observed, markers }, occasion, judges)
+  const planned = observeAndPlan(occasion, judges, { ...observed, markers })
   const predicted = { outcomes: planned.plan.map(predictOutcome), unchecked: 0, recorded: [] }
   return { ...answerOf(occasion, planned, predicted, runs), recorded: [] }
 }
@@ -98,31 +94,14 @@ export async function endStop(occasion: Occasion) {
   return { stop: answerOf(occasion, { plan: rest, unchecked, problems: [] }, committed, NO_RUNS), unblocked }
 }
 
-interface Planned extends Pick<ObservedStop, 'problems' | 'unchecked'> {
-  readonly plan: readonly PlannedMarker[]
-}
-
-function observeAndPlan(occasion: Occasion, judges: CountedPart['judges']): Planned {
-  return planObserved(observeStop(occasion), occasion, judges)
-}
-
-function planObserved(observed: ObservedStop, occasion: Occasion, judges: CountedPart['judges']): Planned {
+function observeAndPlan(occasion: Occasion, judges: CountedPart['judges'], observed = observeStop(occasion)) {
+  const { problems, unchecked } = observed
   const plan = planStop(observed, occasion).filter((one) => {
     if (one.kind !== 'judged' || !['block', 'capped'].includes(one.rule)) return true
     const { folder } = one.stored
     return !isSessionFolder(folder) || judges(folder.root)
   })
-  return { ...observed, plan }
-}
-
-/** Only the markers of definitions of done: the others have been judged. */
-function planOfArmed(occasion: Occasion, judges: CountedPart['judges']): readonly PlannedMarker[] {
-  const { plan } = observeAndPlan(occasion, judges)
-  return plan.filter((one) => one.kind === 'judged' && isSessionFolder(one.stored.folder))
-}
-
-function blocks({ outcomes }: CommittedStop): boolean {
-  return outcomes.some(({ kind }) => kind === 'blocked')
+  return { problems, unchecked, plan }
 }
 
 function together(one: CommittedStop, other: CommittedStop): CommittedStop {
@@ -135,7 +114,7 @@ function together(one: CommittedStop, other: CommittedStop): CommittedStop {
 
 function answerOf(
   occasion: Occasion,
-  planned: Planned,
+  planned: Readonly<ReturnType<typeof observeAndPlan>>,
   { outcomes, unchecked, recorded }: CommittedStop,
   runs: StopOfRuns,
   done: CountedPart = NOTHING_ARMED,

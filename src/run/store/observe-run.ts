@@ -242,17 +242,14 @@ function readJson(folder: string, name: string, limit: number, inspect = inspect
 }
 
 function unreadable(folder: string, name: string, detail: string): string {
-  if (isNoFaultOfFile(detail)) throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail })
+  // Agents can correct kinds and permissions, but not system errors such as EIO.
+  const isOfSystem = /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
+  if (isOfSystem) throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail })
   return `${quote(name)} cannot be read (${quote(detail, 80)})`
 }
 
 function tooLarge(name: string, limit: number): string {
   return `${quote(name)} is larger than ${limit} bytes, too large to be checked`
-}
-
-function isNoFaultOfFile(detail: string): boolean {
-  // Agents can correct kinds and permissions, but not system errors such as EIO.
-  return /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
 }
 
 /** In bytes; parsed in about 50 ms. */

@@ -55,9 +55,9 @@ export function putAside(
   }
   syncMoves()
   for (const name of [...folders, ARTIFACTS_FOLDER, CHECKS_FOLDER]) removeIfEmpty(path.join(folder.path, name))
-  for (const name of promptFiles(path.join(folder.path, WORKFLOW_FOLDER))) {
-    removeFile(path.join(folder.path, WORKFLOW_FOLDER, name))
-  }
+  const own = path.join(folder.path, WORKFLOW_FOLDER)
+  // Prompts too long for a block reason.
+  for (const name of namesLike(own, /^prompt(?:-\d+)?\.md$/)) removeFile(path.join(own, name))
   return location
 }
 
@@ -92,9 +92,4 @@ function isThere(folder: string, relative: string): boolean {
 
 export function stepResultFiles(folder: string): string[] {
   return namesLike(folder, /^step-result(?:-\d+)?\.json$/)
-}
-
-/** Prompts too long for a block reason. */
-function promptFiles(folder: string): string[] {
-  return namesLike(folder, /^prompt(?:-\d+)?\.md$/)
 }

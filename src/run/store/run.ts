@@ -149,9 +149,9 @@ function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: str
 }
 
 export function abortRun(folder: TaskFolder, nowMs: number): ChangedRun {
-  return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
-    refuseMoved(folder, before)
-    return { before, state: finish(folder, abortState(before, nowMs), before) }
+  return steer(folder, nowMs, (state) => {
+    refuseMoved(folder, state)
+    return abortState(state, nowMs)
   })
 }
 
