@@ -12,7 +12,7 @@ import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { factory, type Reporter } from './factory.ts'
 import {
   chainExhausted,
-  ModelSwitch,
+  createModelSwitch,
   rateLimitIn,
   rateLimitTest,
   shownModel,
@@ -54,8 +54,8 @@ export const createForegroundFallbackHook = factory(
     const sessions = new SessionTree(client)
     const isRateLimit = rateLimitTest(patterns)
     const oneShot = isOneShot(process.argv)
-    const switching = new ModelSwitch({ client, reporter, sessions, chains, isRateLimit })
-    const inProvider = new ProviderFetch(chains, reporter)
+    const switching = createModelSwitch({ client, reporter, sessions, chains, isRateLimit })
+    const inProvider = createProviderFetch(chains, reporter)
     const notified = new Set<string>()
     const noticeOnce = async (event: HostEvent): Promise<void> => {
       const session = event.properties?.sessionID ?? ''
@@ -103,41 +103,34 @@ interface Conversation {
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
 /** An abort would end `opencode run`, so `fetch` itself repeats a request. */
-class ProviderFetch {
-  readonly #chains: Readonly<Record<string, readonly string[]>>
-  readonly #reporter: Reporter
-  readonly #conversations = new Map<string, Conversation>()
+function createProviderFetch(chains: Readonly<Record<string, readonly string[]>>, reporter: Reporter) {
+  const conversations = new Map<string, Conversation>()
 
-  constructor(chains: Readonly<Record<string, readonly string[]>>, reporter: Reporter) {
-    this.#chains = chains
-    this.#reporter = reporter
-  }
-
-  noteMessage({ sessionID, agent, model }: UserMessage): void {
+  function noteMessage({ sessionID, agent, model }: UserMessage): void {
     const asked = modelName(model)
-    const before = this.#conversations.get(sessionID)
+    const before = conversations.get(sessionID)
     const current = before?.asked === asked ? before.current : asked
-    this.#conversations.set(sessionID, { agent, asked, current, tried: new Set([current]) })
+    conversations.set(sessionID, { agent, asked, current, tried: new Set([current]) })
   }
 
-  triedBy(session: string): ReadonlySet<string> {
-    return this.#conversations.get(session)?.tried ?? new Set()
+  function triedBy(session: string): ReadonlySet<string> {
+    return conversations.get(session)?.tried ?? new Set()
   }
 
   /** OpenCode's sign-in plugins set a `fetch`, which ours would replace. */
-  install(config: HostConfig): void {
+  function install(config: HostConfig): void {
     for (const [id, provider] of Object.entries(config.provider ?? {})) {
-      const isInChain = Object.values(this.#chains)
+      const isInChain = Object.values(chains)
         .flat()
         .some((name) => parseModel(name)?.providerID === id)
       if (!isInChain || (provider.npm === undefined && typeof provider.options?.apiKey !== 'string')) continue
       const base = (provider.options?.fetch ?? fetch) as Fetch
-      const own: Fetch = (input, init) => this.#send(id, provider, base, input, init)
+      const own: Fetch = (input, init) => send(id, provider, base, input, init)
       provider.options = { ...provider.options, fetch: own }
     }
   }
 
-  async #send(
+  async function send(
     providerID: string,
     provider: ProviderConfig,
     base: Fetch,
@@ -145,7 +138,7 @@ class ProviderFetch {
     init: RequestInit | undefined,
   ): Promise<Response> {
     const headers = new Headers(init?.headers)
-    const conversation = this.#conversations.get(headers.get(SESSION_HEADER) ?? '')
+    const conversation = conversations.get(headers.get(SESSION_HEADER) ?? '')
     const body = bodyOf(init)
     const idOf = (name: string): string => {
       const { modelID = name } = parseModel(name) ?? {}
@@ -160,7 +153,7 @@ class ProviderFetch {
     ) {
       return base(input, init)
     }
-    const chain = this.#chains[conversation.agent] ?? []
+    const chain = chains[conversation.agent] ?? []
     const sendTo = (name: string): Promise<Response> =>
       base(
         input,
@@ -173,13 +166,13 @@ class ProviderFetch {
       if (next === undefined) return response
       await response.body?.cancel()
       const limited = shownModel(conversation.current)
-      this.#reporter.notice(
-        `postflight-guard: ${limited} is rate-limited, so ${shownModel(next)} answers in its place.`,
-      )
+      reporter.notice(`postflight-guard: ${limited} is rate-limited, so ${shownModel(next)} answers in its place.`)
       conversation.tried.add(next)
       conversation.current = next
     }
   }
+
+  return { noteMessage, triedBy, install }
 }
 
 function bodyOf(init: RequestInit | undefined): { readonly model: unknown } | undefined {

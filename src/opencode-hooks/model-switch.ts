@@ -71,27 +71,22 @@ interface SwitchPorts {
   readonly isRateLimit: RateLimitTest
 }
 
-export class ModelSwitch {
-  readonly #ports: SwitchPorts
-  readonly #conversations = new Map<string, Conversation>()
+export function createModelSwitch({ client, reporter, sessions, chains, isRateLimit }: SwitchPorts) {
+  const conversations = new Map<string, Conversation>()
 
-  constructor(ports: SwitchPorts) {
-    this.#ports = ports
-  }
-
-  noteMessage({ sessionID, model }: UserMessage): void {
-    const before = this.#conversations.get(sessionID)
+  function noteMessage({ sessionID, model }: UserMessage): void {
+    const before = conversations.get(sessionID)
     if (before?.stage === 'resending') before.stage = 'open'
-    else this.#conversations.set(sessionID, { tried: new Set([modelName(model)]), handledMs: 0, stage: 'open' })
+    else conversations.set(sessionID, { tried: new Set([modelName(model)]), handledMs: 0, stage: 'open' })
   }
 
-  forget(session: string): void {
-    this.#conversations.delete(session)
+  function forget(session: string): void {
+    conversations.delete(session)
   }
 
-  async onEvent(event: HostEvent): Promise<void> {
+  async function onEvent(event: HostEvent): Promise<void> {
     const { sessionID = '' } = event.properties ?? {}
-    const conversation = this.#conversations.get(sessionID)
+    const conversation = conversations.get(sessionID)
     if (conversation === undefined) return
     const { stage, handledMs } = conversation
     if (interruptedIn(event) !== undefined) {
@@ -99,32 +94,31 @@ export class ModelSwitch {
       if (stage === 'open') conversation.stage = 'over'
       return
     }
-    const limit = rateLimitIn(event, this.#ports.isRateLimit)
+    const limit = rateLimitIn(event, isRateLimit)
     if (limit === undefined || stage === 'switching' || stage === 'over') return
     if (stage === 'resending' && Date.now() - handledMs < SAME_LIMIT_MS) return
     conversation.stage = 'switching'
     try {
-      await this.#switch(sessionID, conversation, limit)
+      await switchModel(sessionID, conversation, limit)
     } finally {
       if (conversation.stage === 'switching') conversation.stage = 'open'
     }
   }
 
-  async #switch(session: string, conversation: Conversation, limit: 'retrying' | 'failed'): Promise<void> {
-    const { client, sessions, chains, reporter } = this.#ports
+  async function switchModel(session: string, conversation: Conversation, limit: 'retrying' | 'failed'): Promise<void> {
     const chain = chains[sessions.agentOf(session) ?? '']
     if (chain === undefined || !(await sessions.isMain(session))) return
     const { asked } = await readLastMessages(client, session)
     const parts = sendableParts(asked?.parts ?? [])
     // OpenCode's message for a compaction has no text.
     if (asked?.info.role !== 'user' || parts.length === 0) return
-    const model = await this.#nextModel(chain, conversation.tried)
+    const model = await nextModel(chain, conversation.tried)
     if (model === undefined) {
       conversation.stage = 'over'
       return reporter.notice(chainExhausted(conversation.tried))
     }
     const { info } = asked
-    const wasBusy = await this.#interrupt(session)
+    const wasBusy = await interrupt(session)
     if (limit === 'retrying' && !wasBusy) {
       // The user interrupted it: 1.18.34 sends no error event before a retry.
       conversation.stage = 'over'
@@ -145,27 +139,26 @@ export class ModelSwitch {
   }
 
   /** OpenCode would not answer with an unknown model. */
-  async #nextModel(chain: readonly string[], tried: Set<string>): Promise<ModelName | undefined> {
+  async function nextModel(chain: readonly string[], tried: Set<string>): Promise<ModelName | undefined> {
     for (const name of chain) {
       if (tried.has(name)) continue
       tried.add(name)
-      const model = await knownModel(this.#ports.client, name)
+      const model = await knownModel(client, name)
       if (model !== undefined) return model
-      this.#ports.reporter.notice(
-        `postflight-guard: OpenCode has no model ${shownModel(name)}, so the fallback skips it.`,
-      )
+      reporter.notice(`postflight-guard: OpenCode has no model ${shownModel(name)}, so the fallback skips it.`)
     }
     return undefined
   }
 
-  async #interrupt(session: string): Promise<boolean> {
-    const { client } = this.#ports
+  async function interrupt(session: string): Promise<boolean> {
     if (!(await isBusy(client, session))) return false
     await client.session.abort({ path: { id: session } })
     const deadline = Date.now() + ABORT_LIMIT_MS
     while (Date.now() < deadline && (await isBusy(client, session))) await sleep(LOOK_AGAIN_MS)
     return true
   }
+
+  return { noteMessage, forget, onEvent }
 }
 
 /** OpenCode adds its own parts (a file's text) again. */

@@ -32,7 +32,7 @@ export const createPhaseReminderHook = factory(
   'phase reminder',
   ({ client, findRoots }, { agents, text }: PhaseReminderOptions | undefined = {}) => {
     const compacting = new Set<string>()
-    const titles = new TitleEvents(client)
+    const titles = createTitleEvents(client)
     return {
       async event({ event: { type, properties } }) {
         if (type === 'session.deleted' && properties?.info !== undefined) compacting.delete(properties.info.id)
@@ -84,28 +84,25 @@ const LONGEST_WAIT_MS = 1_000
 const DEFAULT_TITLE = /^New session - \d/
 
 /** OpenCode 1.18.34 makes the title from the same list: text that is added too early also reaches the title. */
-class TitleEvents {
-  readonly #client: HostClient
-  readonly #asked = new Set<string>()
-  readonly #listeners = new Map<string, () => void>()
+function createTitleEvents(client: HostClient) {
+  const asked = new Set<string>()
+  const listeners = new Map<string, () => void>()
 
-  constructor(client: HostClient) {
-    this.#client = client
+  function noteTitle(session: string): void {
+    listeners.get(session)?.()
+    asked.add(session)
+    limitMemory(asked)
   }
 
-  noteTitle(session: string): void {
-    this.#listeners.get(session)?.()
-    this.#asked.add(session)
-    limitMemory(this.#asked)
+  async function titleRequested(session: string, messages: readonly Message[]): Promise<void> {
+    if (asked.has(session) || messages.some(({ info }) => info.role === 'assistant')) return
+    const { data } = await client.session.get({ path: { id: session } })
+    if (asked.has(session) || !DEFAULT_TITLE.test(data?.title ?? '')) return
+    const title = new AbortController()
+    listeners.set(session, () => title.abort())
+    await sleep(LONGEST_WAIT_MS, title.signal)
+    listeners.delete(session)
   }
 
-  async titleRequested(session: string, messages: readonly Message[]): Promise<void> {
-    if (this.#asked.has(session) || messages.some(({ info }) => info.role === 'assistant')) return
-    const { data } = await this.#client.session.get({ path: { id: session } })
-    if (this.#asked.has(session) || !DEFAULT_TITLE.test(data?.title ?? '')) return
-    const asked = new AbortController()
-    this.#listeners.set(session, () => asked.abort())
-    await sleep(LONGEST_WAIT_MS, asked.signal)
-    this.#listeners.delete(session)
-  }
+  return { noteTitle, titleRequested }
 }

@@ -20,9 +20,9 @@ import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences } from '../kernel/error-messages.ts'
 import { composeHooks, createReporter, safeHooks } from '../opencode-hooks/factory.ts'
 import { findCommandForm } from '../project/root.ts'
-import { Guard } from './guard/guard.ts'
-import { InLoopGuard } from './guard/in-loop.ts'
-import { IdleGuard, SubAgentGuard } from './guard/prompt-guards.ts'
+import { createGuard, type Guard } from './guard/guard.ts'
+import { createInLoopGuard, type InLoopGuard } from './guard/in-loop.ts'
+import { createIdleGuard, createSubAgentGuard, type IdleGuard, type SubAgentGuard } from './guard/prompt-guards.ts'
 import { type Agent, RootsFiles, Sessions, tellShell } from './sessions.ts'
 import {
   addWorkflowCommand,
@@ -31,7 +31,7 @@ import {
   WorkflowDriver,
   workflowTool,
 } from './workflow/driver.ts'
-import { IdleRuns } from './workflow/idle-runs.ts'
+import { createIdleRuns } from './workflow/idle-runs.ts'
 
 /** The one place that knows the four ways to block an agent. */
 
@@ -47,88 +47,80 @@ interface StopRouterParts {
   readonly oneShot: boolean
 }
 
-class StopRouter {
-  readonly #parts: StopRouterParts
-  readonly #background = new Set<string>()
+function createStopRouter({ sessions, turns, guard, idle, inLoop, subAgents, driver, oneShot }: StopRouterParts) {
+  const background = new Set<string>()
   /** Whether this OpenCode asks before a session stops. */
-  #asksBeforeStop = false
+  let asksBeforeStop = false
 
-  constructor(parts: StopRouterParts) {
-    this.#parts = parts
+  function isHeldInLoop(agent: Agent): boolean {
+    if (asksBeforeStop) return false
+    return agent.agent === MAIN_AGENT ? oneShot : background.has(agent.session)
   }
 
-  #isHeldInLoop(agent: Agent): boolean {
-    if (this.#asksBeforeStop) return false
-    return agent.agent === MAIN_AGENT ? this.#parts.oneShot : this.#background.has(agent.session)
-  }
-
-  async onEvent(event: HostEvent): Promise<void> {
+  async function onEvent(event: HostEvent): Promise<void> {
     const { type, properties: { sessionID, part } = {} } = event
-    const { sessions, inLoop, subAgents } = this.#parts
     const deleted = sessions.noteEvent(event)
-    if (deleted !== undefined) this.#forget(deleted)
+    if (deleted !== undefined) forget(deleted)
     if (type === 'message.part.updated' && part?.type === 'tool' && part.tool === 'task') {
-      this.#noteBackground(part.state?.metadata)
+      noteBackground(part.state?.metadata)
     }
     const interrupted = interruptedIn(event)
     if (interrupted !== undefined) subAgents.interrupted(interrupted)
     if (sessionID === undefined) return
     if (type === 'session.error') await inLoop.failed(sessionID)
-    if (type === 'session.idle') await this.#onIdle(sessionID)
+    if (type === 'session.idle') await onIdle(sessionID)
   }
 
-  async #onIdle(session: string): Promise<void> {
-    const { sessions, turns, guard, inLoop, idle } = this.#parts
+  async function onIdle(session: string): Promise<void> {
     turns.ring(session)
     const agent = await sessions.identify(session)
-    const wasHeldInLoop = this.#isHeldInLoop(agent)
+    const wasHeldInLoop = isHeldInLoop(agent)
     // A one-shot process is about to end: synchronous work first.
     if (wasHeldInLoop) await guard.stopped(agent)
     await inLoop.idle(session)
-    if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !this.#asksBeforeStop) await idle.answer(agent)
+    if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !asksBeforeStop) await idle.answer(agent)
   }
 
-  async onToolEnded({ tool, sessionID, args }: ToolCall, output: ToolOutput): Promise<void> {
-    const { sessions, guard } = this.#parts
+  async function onToolEnded({ tool, sessionID, args }: ToolCall, output: ToolOutput): Promise<void> {
     const isOurs = tool === 'bash' && String(args?.command).includes('postflight')
     if (isOurs) await guard.commandEnded(await sessions.identify(sessionID))
     const session = output.metadata?.sessionId
     if (tool !== 'task' || typeof session !== 'string') return
-    this.#noteBackground(output.metadata)
-    if (!this.#background.has(session)) await this.#parts.subAgents.taskEnded(session, output)
+    noteBackground(output.metadata)
+    if (!background.has(session)) await subAgents.taskEnded(session, output)
   }
 
-  async onTextCompleted(session: string, messageId: string): Promise<void> {
-    const agent = await this.#parts.sessions.identify(session)
-    if (this.#isHeldInLoop(agent)) await this.#parts.inLoop.textCompleted(agent, messageId)
+  async function onTextCompleted(session: string, messageId: string): Promise<void> {
+    const agent = await sessions.identify(session)
+    if (isHeldInLoop(agent)) await inLoop.textCompleted(agent, messageId)
   }
 
   /** For a hook that has been proposed to OpenCode. */
-  async onStopping(session: string, output: StoppingOutput): Promise<void> {
-    const { sessions, guard, oneShot } = this.#parts
-    this.#asksBeforeStop = true
+  async function onStopping(session: string, output: StoppingOutput): Promise<void> {
+    asksBeforeStop = true
     const agent = await sessions.identify(session)
     const isMain = agent.agent === MAIN_AGENT
     // Other sub-agents are blocked at the end of their `task`.
-    if (!isMain && !this.#background.has(session)) return
+    if (!isMain && !background.has(session)) return
     const { reason } = await guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(session) : 0)
     if (reason !== undefined) Object.assign(output, { stop: false, continue: true, message: reason })
   }
 
-  #noteBackground(metadata: Readonly<Record<string, unknown>> | undefined): void {
+  function noteBackground(metadata: Readonly<Record<string, unknown>> | undefined): void {
     if (metadata?.background === true && typeof metadata.sessionId === 'string') {
-      this.#background.add(metadata.sessionId)
+      background.add(metadata.sessionId)
     }
   }
 
-  #forget(session: string): void {
-    const { driver, turns, idle, inLoop } = this.#parts
+  function forget(session: string): void {
     driver.noteDeleted(session)
     turns.ring(session, true)
     idle.forget(session)
     inLoop.forget(session)
-    this.#background.delete(session)
+    background.delete(session)
   }
+
+  return { onEvent, onToolEnded, onTextCompleted, onStopping }
 }
 
 const DISPOSE_PATIENCE_MS = 1_000
@@ -156,10 +148,10 @@ export async function server(
   const reporter = createReporter(client, () => guard.rootsFor(undefined), screenOf(process.argv))
   const findForm = () => findCommandForm(environment, CLI, directory)
   const finds = { findForm, findsMarkers: options.guard, findsRuns: options.workflow }
-  const guard = new Guard({ folder: directory, environment, ...finds }, sessions, reporter, new IdleRuns(driven))
-  const idle = new IdleGuard(client, sessions, guard)
-  const inLoop = new InLoopGuard(client, guard)
-  const subAgents = new SubAgentGuard(client, sessions, guard, turns)
+  const guard = createGuard({ folder: directory, environment, ...finds }, sessions, reporter, createIdleRuns(driven))
+  const idle = createIdleGuard(client, sessions, guard)
+  const inLoop = createInLoopGuard(client, guard)
+  const subAgents = createSubAgentGuard(client, sessions, guard, turns)
   const driver = new WorkflowDriver({
     client,
     sessions,
@@ -169,9 +161,9 @@ export async function server(
     driven,
     folder: directory,
     packageFolder: PACKAGE,
-    findRoots: guard.rootsFor.bind(guard),
+    findRoots: guard.rootsFor,
   })
-  const router = new StopRouter({ sessions, turns, guard, idle, inLoop, subAgents, driver, oneShot })
+  const router = createStopRouter({ sessions, turns, guard, idle, inLoop, subAgents, driver, oneShot })
 
   const acting = actingDrivers().set(directory, driver)
   const isActing = (): boolean => acting.get(directory) === driver
@@ -215,7 +207,7 @@ export async function server(
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
     },
   }
-  const context = { client, directory, reporter, isActing, findRoots: guard.rootsFor.bind(guard) }
+  const context = { client, directory, reporter, isActing, findRoots: guard.rootsFor }
   const { event: answerEvent, ...hooks } = composeHooks([safeHooks(own, '', context), ...options.createHooks(context)])
   /** Before it ends, OpenCode waits for `dispose`, but not for events. */
   const answering = new Set<Promise<void> | undefined>()

@@ -41,97 +41,86 @@ interface GuardLocation {
 /** OpenCode's own agent that only plans (1.18.34). */
 const PLAN_AGENT = 'plan'
 
-export class Guard {
-  readonly #location: GuardLocation
-  readonly #sessions: Sessions
-  readonly #reporter: Reporter
-  readonly #runs: IdleRuns
-  readonly #done = new DefinitionOfDone()
+export function createGuard(location: GuardLocation, sessions: Sessions, reporter: Reporter, runs: IdleRuns) {
+  const done = new DefinitionOfDone()
   /** Markers with a notice to the user that they did not block. */
-  readonly #notified = new Set<string>()
-
-  constructor(location: GuardLocation, sessions: Sessions, reporter: Reporter, runs: IdleRuns) {
-    this.#location = location
-    this.#sessions = sessions
-    this.#reporter = reporter
-    this.#runs = runs
-  }
+  const notified = new Set<string>()
 
   /** A server's own folder does not belong to the project. */
-  rootsFor(root: string | undefined): readonly string[] {
-    const folders = root === undefined ? [] : this.#sessions.foldersOf(root)
-    return findRoots([...this.#starts(), ...folders.map((folder) => ({ from: 'shell', path: path.resolve(folder) }))])
+  function rootsFor(root: string | undefined): readonly string[] {
+    const folders = root === undefined ? [] : sessions.foldersOf(root)
+    return findRoots([...starts(), ...folders.map((folder) => ({ from: 'shell', path: path.resolve(folder) }))])
   }
 
-  #starts() {
-    const { folder, environment } = this.#location
+  function starts() {
+    const { folder, environment } = location
     return startFolders({ environment: { POSTFLIGHT_ROOT: environment.POSTFLIGHT_ROOT }, cwd: folder })
   }
 
-  async begins(agent: Agent): Promise<void> {
+  async function begins(agent: Agent): Promise<void> {
     if (agent.agent !== MAIN_AGENT) return
-    for (const notice of await this.#done.start(this.#occasionOf(agent, 0))) this.#reporter.notice(notice)
+    for (const notice of await done.start(occasionOf(agent, 0))) reporter.notice(notice)
   }
 
   /** Counts nothing. */
-  async preview(agent: Agent): Promise<string | undefined> {
-    const occasion = this.#occasionOf(agent, 0)
-    const armed = await this.#done.arm(occasion)
-    if (armed !== undefined) this.#tell(armed, occasion)
-    return reasonOf(predictStop(occasion, (await this.#inspect(agent, occasion)).stop, armed))
+  async function preview(agent: Agent): Promise<string | undefined> {
+    const occasion = occasionOf(agent, 0)
+    const armed = await done.arm(occasion)
+    if (armed !== undefined) tell(armed, occasion)
+    return reasonOf(predictStop(occasion, (await inspect(agent, occasion)).stop, armed))
   }
 
   /** Counts a block on disk. */
-  async stop(agent: Agent, runningSubagents: number) {
-    const occasion = this.#occasionOf(agent, runningSubagents)
+  async function stop(agent: Agent, runningSubagents: number) {
+    const occasion = occasionOf(agent, runningSubagents)
     const driveRuns = async (isBlocked: boolean): Promise<StopOfRuns> => {
       if (isBlocked || runningSubagents > 0) return NO_RUNS
       try {
-        const idle = await this.#inspect(agent, occasion)
+        const idle = await inspect(agent, occasion)
         await retryWhileLocked(idle.note)
         return idle.stop
       } catch (error) {
-        this.#reporter.fault('runs', error)
+        reporter.fault('runs', error)
         return NO_RUNS
       }
     }
-    const stop = await answerStop(occasion, driveRuns, await this.#done.arm(occasion))
-    this.#tell(stop, occasion)
-    return { reason: reasonOf(stop), notices: stop.notices }
+    const answered = await answerStop(occasion, driveRuns, await done.arm(occasion))
+    tell(answered, occasion)
+    return { reason: reasonOf(answered), notices: answered.notices }
   }
 
   /** The agent can no longer be blocked: the turn failed, or OpenCode called no hook. */
-  async stopped(agent: Agent): Promise<void> {
-    const occasion = this.#occasionOf(agent, 0)
-    const { stop, unblocked } = await endStop(occasion)
-    this.#tell(stop, occasion)
+  async function stopped(agent: Agent): Promise<void> {
+    const occasion = occasionOf(agent, 0)
+    const { stop: ended, unblocked } = await endStop(occasion)
+    tell(ended, occasion)
     for (const { stored } of unblocked) {
       // After an error OpenCode sends the idle event twice (1.18.34).
-      if (this.#notified.has(stored.identity.file)) continue
-      this.#notified.add(stored.identity.file)
-      const stopped = ALERT_TEXT.abandoned(isSessionFolder(stored.folder) ? undefined : taskWord(stored.folder))
-      this.#reporter.notice(
-        `postflight-guard: ${stopped} and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
+      if (notified.has(stored.identity.file)) continue
+      notified.add(stored.identity.file)
+      const what = ALERT_TEXT.abandoned(isSessionFolder(stored.folder) ? undefined : taskWord(stored.folder))
+      reporter.notice(
+        `postflight-guard: ${what} and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
       )
     }
   }
 
-  async commandEnded(agent: Agent): Promise<void> {
+  async function commandEnded(agent: Agent): Promise<void> {
     if (agent.agent !== MAIN_AGENT) return
-    const occasion = this.#occasionOf(agent, 0)
-    this.#record(await updateWaits(occasion, this.#runRoots(agent)), occasion)
+    const occasion = occasionOf(agent, 0)
+    record(await updateWaits(occasion, runRoots(agent)), occasion)
   }
 
-  #runRoots(agent: Agent): readonly string[] {
-    return this.#location.findsRuns ? this.rootsFor(agent.root) : []
+  function runRoots(agent: Agent): readonly string[] {
+    return location.findsRuns ? rootsFor(agent.root) : []
   }
 
-  #inspect(agent: Agent, occasion: Occasion) {
-    return retryWhileLocked(() => this.#runs.inspect(occasion, this.#runRoots(agent)))
+  function inspect(agent: Agent, occasion: Occasion) {
+    return retryWhileLocked(() => runs.inspect(occasion, runRoots(agent)))
   }
 
-  #occasionOf(agent: Agent, runningSubagents: number): Occasion {
-    const prompt = this.#sessions.promptOf(agent.root)
+  function occasionOf(agent: Agent, runningSubagents: number): Occasion {
+    const prompt = sessions.promptOf(agent.root)
     const nowMs = Date.now()
     return {
       payload: {
@@ -144,27 +133,31 @@ export class Guard {
         ...(prompt !== undefined && { prompt }),
         ...(agent.type !== undefined && { agentType: agent.type }),
       },
-      environment: this.#location.environment,
-      roots: this.#location.findsMarkers ? this.rootsFor(agent.root) : [],
-      reader: { foundRoot: findRoots(this.#starts())[0], findForm: this.#location.findForm },
+      environment: location.environment,
+      roots: location.findsMarkers ? rootsFor(agent.root) : [],
+      reader: { foundRoot: findRoots(starts())[0], findForm: location.findForm },
       nowMs,
       startMs: nowMs,
-      sessionBornMs: this.#sessions.bornMs(agent.root),
+      sessionBornMs: sessions.bornMs(agent.root),
       deadline: undefined,
       patiently: retryWhileLocked,
     }
   }
 
-  #tell({ recorded, notices }: Pick<AnsweredStop, 'recorded' | 'notices'>, occasion: Occasion): void {
-    this.#record(recorded, occasion)
-    for (const notice of notices) this.#reporter.notice(notice)
+  function tell({ recorded, notices }: Pick<AnsweredStop, 'recorded' | 'notices'>, occasion: Occasion): void {
+    record(recorded, occasion)
+    for (const notice of notices) reporter.notice(notice)
   }
 
-  #record(recorded: readonly Recorded[], { nowMs }: Occasion): void {
+  function record(recorded: readonly Recorded[], { nowMs }: Occasion): void {
     const problems = withoutSleep(() => appendRecorded(recorded, nowMs))
-    for (const problem of problems) this.#reporter.notice(notInJournal(problem, 'postflight-guard'))
+    for (const problem of problems) reporter.notice(notInJournal(problem, 'postflight-guard'))
   }
+
+  return { rootsFor, begins, preview, stop, stopped, commandEnded }
 }
+
+export type Guard = ReturnType<typeof createGuard>
 
 function reasonOf({ answer }: AnsweredStop): string | undefined {
   return answer.kind === 'block' ? answer.reason : undefined

@@ -17,60 +17,55 @@ import type { Guard } from './guard.ts'
  * withdraws it.
  */
 
-interface Step {
-  tools: number
-  provisional: MessageLocation | undefined
+const NEW_STEP = {
+  tools: 0,
+  provisional: undefined as MessageLocation | undefined,
   /** Whether the next request is a compaction's, which ends with the last message of the conversation (1.18.34). */
-  isCompacting: boolean
+  isCompacting: false,
   /** A stop was allowed although a block had been predicted (a full disk): the next prediction would be the same. */
-  wasAllowed: boolean
+  wasAllowed: false,
 }
 
-export class InLoopGuard {
-  readonly #client: HostClient
-  readonly #guard: Guard
-  readonly #steps = new Map<string, Step>()
-  readonly #leftovers = new Map<string, MessageLocation[]>()
+type Step = typeof NEW_STEP
 
-  constructor(client: HostClient, guard: Guard) {
-    this.#client = client
-    this.#guard = guard
-  }
+export function createInLoopGuard(client: HostClient, guard: Guard) {
+  const steps = new Map<string, Step>()
+  const leftovers = new Map<string, MessageLocation[]>()
 
-  async textCompleted(agent: Agent, messageId: string): Promise<void> {
+  async function textCompleted(agent: Agent, messageId: string): Promise<void> {
     const { session } = agent
-    const step = this.#stepOf(session)
+    const step = stepOf(session)
     if (step.tools > 0 || step.provisional !== undefined || step.wasAllowed) return
-    const reason = await this.#guard.preview(agent)
+    const reason = await guard.preview(agent)
     if (reason === undefined) return
-    const said = await this.#read(session, messageId)
+    const said = await read(session, messageId)
     if (said.info.role !== 'assistant' || said.info.summary === true) return
-    const asked = await this.#read(session, said.info.parentID)
+    const asked = await read(session, said.info.parentID)
     if (asked.info.role !== 'user') return
     const { format } = asked.info
-    step.provisional = await appendMessage(this.#client, session, {
+    step.provisional = await appendMessage(client, session, {
       ...mannerOf(asked.info),
       ...(format !== undefined && { format }),
       parts: [ownText(reason)],
     })
     // OpenCode waits for the plugin, but the model's stream continues.
-    if (step.tools > 0) await this.#withdraw(session, step)
+    if (step.tools > 0) await withdraw(session, step)
   }
 
-  compacts(session: string): void {
-    this.#stepOf(session).isCompacting = true
+  function compacts(session: string): void {
+    stepOf(session).isCompacting = true
   }
 
-  async toolStarts(session: string): Promise<void> {
-    const step = this.#stepOf(session)
+  async function toolStarts(session: string): Promise<void> {
+    const step = stepOf(session)
     step.tools += 1
-    await this.#withdraw(session, step)
+    await withdraw(session, step)
   }
 
   /** Counts the continuation before the model sees it. */
-  async stepBegins(agent: Agent, messages: readonly Message[]): Promise<void> {
+  async function stepBegins(agent: Agent, messages: readonly Message[]): Promise<void> {
     const { session } = agent
-    const step = this.#stepOf(session)
+    const step = stepOf(session)
     const { provisional } = step
     const asked = messages.findLast(({ info }) => info.role === 'user')
     if (step.isCompacting || asked === undefined) {
@@ -78,63 +73,62 @@ export class InLoopGuard {
       return
     }
     const next: Step = { ...step, tools: 0, provisional: undefined }
-    this.#steps.set(session, next)
+    steps.set(session, next)
     if (provisional === undefined) return
     // A compaction adds its own message: the next stop is judged again.
-    if (asked.info.id !== provisional.message) return this.#withdraw(session, step)
-    const { reason } = await this.#guard.stop(agent, 0)
+    if (asked.info.id !== provisional.message) return withdraw(session, step)
+    const { reason } = await guard.stop(agent, 0)
     next.wasAllowed = reason === undefined
     const text = reason ?? 'This stop is not blocked after all. Repeat your last message, then end your turn.'
     const part = asked.parts.find((one) => one.type === 'text')
     if (part === undefined || part.text === text) return
     part.text = text
-    await rewriteMessage(this.#client, provisional, text)
+    await rewriteMessage(client, provisional, text)
   }
 
   /** The message must not start the next turn. */
-  async failed(session: string): Promise<void> {
-    const step = this.#steps.get(session)
-    if (step !== undefined) await this.#withdraw(session, step)
+  async function failed(session: string): Promise<void> {
+    const step = steps.get(session)
+    if (step !== undefined) await withdraw(session, step)
   }
 
-  async idle(session: string): Promise<void> {
-    await this.failed(session)
-    const leftovers = this.#leftovers.get(session) ?? []
-    this.forget(session)
-    for (const location of leftovers) await removeMessage(this.#client, location)
+  async function idle(session: string): Promise<void> {
+    await failed(session)
+    const left = leftovers.get(session) ?? []
+    forget(session)
+    for (const location of left) await removeMessage(client, location)
   }
 
-  forget(session: string): void {
-    this.#steps.delete(session)
-    this.#leftovers.delete(session)
+  function forget(session: string): void {
+    steps.delete(session)
+    leftovers.delete(session)
   }
 
-  #stepOf(session: string): Step {
-    const step = this.#steps.get(session) ?? {
-      tools: 0,
-      provisional: undefined,
-      isCompacting: false,
-      wasAllowed: false,
-    }
-    this.#steps.set(session, step)
+  function stepOf(session: string): Step {
+    const step = steps.get(session) ?? { ...NEW_STEP }
+    steps.set(session, step)
     return step
   }
 
-  async #withdraw(session: string, step: Step): Promise<void> {
+  async function withdraw(session: string, step: Step): Promise<void> {
     const { provisional } = step
     if (provisional === undefined) return
     step.provisional = undefined
     try {
-      await emptyMessage(this.#client, provisional)
+      await emptyMessage(client, provisional)
     } catch (error) {
       // The loop will reach it and count it.
       step.provisional = provisional
       throw error
     }
-    this.#leftovers.set(session, [...(this.#leftovers.get(session) ?? []), provisional])
+    leftovers.set(session, [...(leftovers.get(session) ?? []), provisional])
   }
 
-  async #read(session: string, messageID: string): Promise<Message> {
-    return need(await this.#client.session.message({ path: { id: session, messageID } }), 'session.message', session)
+  async function read(session: string, messageID: string): Promise<Message> {
+    return need(await client.session.message({ path: { id: session, messageID } }), 'session.message', session)
   }
+
+  return { textCompleted, compacts, toolStarts, stepBegins, failed, idle, forget }
 }
+
+export type InLoopGuard = ReturnType<typeof createInLoopGuard>

@@ -4,67 +4,46 @@ import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /** For `opencode serve` and the terminal interface. */
-export class IdleGuard {
-  readonly #client: HostClient
-  readonly #sessions: Sessions
-  readonly #guard: Guard
+export function createIdleGuard(client: HostClient, sessions: Sessions, guard: Guard) {
   /** After an error OpenCode sends the idle event twice (1.18.34). */
-  readonly #seen = new Map<string, string>()
-
-  constructor(client: HostClient, sessions: Sessions, guard: Guard) {
-    this.#client = client
-    this.#sessions = sessions
-    this.#guard = guard
-  }
+  const seen = new Map<string, string>()
 
   /** Leaves errors, interruptions, refused tools and compactions to the user. */
-  async answer(agent: Agent): Promise<void> {
+  async function answer(agent: Agent): Promise<void> {
     const { session } = agent
-    const { manner, answer, ended } = await readLastTurn(this.#client, session)
+    const { manner, answer, ended } = await readLastTurn(client, session)
     if (ended !== 'well' || manner === undefined || answer === undefined) return
-    if (this.#seen.get(session) === answer.id) return
-    this.#seen.set(session, answer.id)
-    const { reason } = await this.#guard.stop(agent, await this.#sessions.countBusyBelow(session))
-    if (reason !== undefined) await sendPrompt(this.#client, session, { ...manner, parts: [ownText(reason)] })
+    if (seen.get(session) === answer.id) return
+    seen.set(session, answer.id)
+    const { reason } = await guard.stop(agent, await sessions.countBusyBelow(session))
+    if (reason !== undefined) await sendPrompt(client, session, { ...manner, parts: [ownText(reason)] })
   }
 
-  forget(session: string): void {
-    this.#seen.delete(session)
+  function forget(session: string): void {
+    seen.delete(session)
   }
+
+  return { answer, forget }
 }
+
+export type IdleGuard = ReturnType<typeof createIdleGuard>
 
 /** In the output of a `task` (1.18.34). */
 const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
-
-interface Report {
-  readonly text: string
-  readonly notices: readonly string[]
-}
 
 /**
  * OpenCode 1.18.34 waits for the plugin before the caller sees a `task` result, but not for a prompt on the sub-agent's
  * idle event.
  */
-export class SubAgentGuard {
-  readonly #client: HostClient
-  readonly #sessions: Sessions
-  readonly #guard: Guard
-  readonly #turns: Turns
-  readonly #held = new Set<string>()
-  readonly #interrupted = new Set<string>()
+export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard, turns: Turns) {
+  const held = new Set<string>()
+  const interruptions = new Set<string>()
 
-  constructor(client: HostClient, sessions: Sessions, guard: Guard, turns: Turns) {
-    this.#client = client
-    this.#sessions = sessions
-    this.#guard = guard
-    this.#turns = turns
-  }
-
-  async taskEnded(session: string, output: ToolOutput): Promise<void> {
-    const agent = await this.#sessions.identify(session)
+  async function taskEnded(session: string, output: ToolOutput): Promise<void> {
+    const agent = await sessions.identify(session)
     const found = TASK_RESULT.exec(output.output)
     const first = found?.[2] ?? output.output
-    const { text, notices } = await this.hold(agent, first)
+    const { text, notices } = await hold(agent, first)
     const report = [text, ...notices].filter((part) => part !== '').join('\n\n')
     if (report === first) return
     output.output =
@@ -72,37 +51,41 @@ export class SubAgentGuard {
   }
 
   /** Joins the texts of a blocked sub-agent, because its last one is often "Done.". */
-  async hold(agent: Agent, text: string): Promise<Report> {
+  async function hold(agent: Agent, text: string) {
     const { session } = agent
     const notices: string[] = []
     let report = text
-    this.#held.add(session)
+    held.add(session)
     try {
       for (;;) {
-        const stop = await this.#guard.stop(agent, 0)
+        const stop = await guard.stop(agent, 0)
         notices.push(...stop.notices)
         if (stop.reason === undefined) break
-        const { manner } = await readLastTurn(this.#client, session)
+        const { manner } = await readLastTurn(client, session)
         if (manner === undefined) break
-        const answer = await this.#turns.prompt(session, stop.reason, manner, () => this.#interrupted.has(session))
+        const answer = await turns.prompt(session, stop.reason, manner, () => interruptions.has(session))
         if (answer.kind !== 'answered') break
         report = joinReports(report, answer.text)
       }
     } finally {
-      this.#held.delete(session)
-      this.#interrupted.delete(session)
+      held.delete(session)
+      interruptions.delete(session)
     }
     return { text: report, notices }
   }
 
-  interrupted(session: string): void {
-    for (const value of this.#held) {
-      if (!this.#sessions.isBelow(value, session)) continue
-      this.#interrupted.add(value)
-      this.#turns.ring(value)
+  function interrupted(session: string): void {
+    for (const value of held) {
+      if (!sessions.isBelow(value, session)) continue
+      interruptions.add(value)
+      turns.ring(value)
     }
   }
+
+  return { taskEnded, hold, interrupted }
 }
+
+export type SubAgentGuard = ReturnType<typeof createSubAgentGuard>
 
 export function joinReports(earlier: string, later: string): string {
   const [one, other] = [earlier.trim(), later.trim()]

@@ -14,35 +14,30 @@ import { updateRunWait } from '../../run/store/run-wait.ts'
  * repeating it without progress would begin a loop.
  */
 
-export class IdleRuns {
-  readonly #driven: Pick<ReadonlyMap<string, unknown>, 'has'>
+export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>) {
   /** The last transition at which the agent got the request. */
-  readonly #notified = new Map<string, number>()
-
-  constructor(driven: Pick<ReadonlyMap<string, unknown>, 'has'>) {
-    this.#driven = driven
-  }
+  const notified = new Map<string, number>()
 
   /** `note` takes the locks of runs. */
-  inspect(occasion: Moment, roots: readonly string[]) {
+  function inspect(occasion: Moment, roots: readonly string[]) {
     const { payload } = occasion
     const waiting: TaskFolder[] = []
     const stopping: TaskFolder[] = []
     let reason: string | undefined
-    let notified = (): void => {}
+    let noteRequest = (): void => {}
     const { runs, problems } = findActiveRuns(payload.event === 'Stop' ? roots : [])
     for (const { folder, state } of runs) {
-      if (state.hostSession !== payload.session || this.#driven.has(folder.path)) continue
+      if (state.hostSession !== payload.session || driven.has(folder.path)) continue
       const need = needOf(state)
       if (need.kind === 'wait') waiting.push(folder)
       if (need.kind === 'stop') stopping.push(folder)
       if (need.kind === 'approval' || need.kind === 'stop') continue
       const { wait } = afterWaitEvent(state, sessionEvent(occasion, 'stop'), occasion.startMs)
       if (wait !== undefined || reason !== undefined) continue
-      if (need.kind === 'prompt' && this.#notified.get(folder.path) === state.sequence) continue
+      if (need.kind === 'prompt' && notified.get(folder.path) === state.sequence) continue
       const task = quote(taskWord(folder), 80)
       reason = `The workflow "${quote(state.name, 100)}" of task ${task} is running and waits for you: call the tool workflow_run once, with the task "${task}" and an empty definition, and wait for its result.`
-      notified = () => this.#notified.set(folder.path, state.sequence)
+      noteRequest = () => notified.set(folder.path, state.sequence)
     }
     const notices = problems.map(unusableNotice)
     const recorded = problems.map(({ root, task, detail }) => ({
@@ -54,11 +49,15 @@ export class IdleRuns {
       note: () => {
         for (const folder of waiting) appendRecorded(updateRunWait(folder, occasion, 'stop'), Date.now())
         for (const folder of stopping) endStopping(folder, occasion)
-        notified()
+        noteRequest()
       },
     }
   }
+
+  return { inspect }
 }
+
+export type IdleRuns = ReturnType<typeof createIdleRuns>
 
 /** No further prompt will follow. */
 function endStopping(folder: TaskFolder, { payload, startMs }: Moment): void {
