@@ -120,7 +120,7 @@ function given<T>(key: string, kind: Kind<T>) {
 }
 
 function ofRun<T>(key: string, kind: Kind<T>, first: NoInfer<T>) {
-  return { key, ...kind, lifetime: 'run', first } as const
+  return { key, ...kind, lifetime: 'run', first: () => first } as const
 }
 
 /** Reset for each visit. */

@@ -23,8 +23,8 @@ export function newState(
 ): WorkflowState {
   const [first] = definition.phases
   const blank: WorkflowState = {
-    ...runValues(),
-    ...visitValues(first, 1),
+    ...firstValues('run', first, 1),
+    ...firstValues('visit', first, 1),
     ...starter,
     name: definition.name,
     definition,
@@ -38,18 +38,11 @@ export function newState(
 
 type NamesOf<Lifetime> = { [Name in keyof Table]: Table[Name]['lifetime'] extends Lifetime ? Name : never }[keyof Table]
 
-function runValues(): Pick<WorkflowState, NamesOf<'run'>> {
+function firstValues<Lifetime extends 'run' | 'visit'>(lifetime: Lifetime, phase: Phase, visit: number) {
   const values = Object.entries(STATE_FIELDS).flatMap(([name, field]) =>
-    field.lifetime === 'run' ? [[name, field.first] as const] : [],
+    'first' in field && field.lifetime === lifetime ? [[name, field.first(phase, visit)] as const] : [],
   )
-  return Object.fromEntries(values) as ReturnType<typeof runValues>
-}
-
-function visitValues(phase: Phase, visit: number): Pick<WorkflowState, NamesOf<'visit'>> {
-  const values = Object.entries(STATE_FIELDS).flatMap(([name, field]) =>
-    field.lifetime === 'visit' ? [[name, field.first(phase, visit)] as const] : [],
-  )
-  return Object.fromEntries(values) as ReturnType<typeof visitValues>
+  return Object.fromEntries(values) as Pick<WorkflowState, NamesOf<Lifetime>>
 }
 
 export function withTransition(state: WorkflowState, transition: Transition, nowMs: number): WorkflowState {
@@ -68,7 +61,8 @@ export function enter(
   const visits = { ...state.visits, [phase.id]: visit }
   const { [phase.id]: left, ...unfinished } = state.unfinished
   const skips = left === 'skipped' ? Math.max(0, state.skips - 1) : state.skips
-  const entered = { ...countElapsed(state, nowMs), ...visitValues(phase, visit), visits, ledBy, unfinished, skips }
+  const first = firstValues('visit', phase, visit)
+  const entered = { ...countElapsed(state, nowMs), ...first, visits, ledBy, unfinished, skips }
   return withTransition(entered, { event: 'enter', phase: phase.id, visit }, nowMs)
 }
 
