@@ -9,18 +9,10 @@ import { type CommandContext, recordInJournal } from '../project/command-context
 import type { TaskFolder } from '../project/task-folder.ts'
 import { endContinuations } from './count/count.ts'
 import { forgetGivenUp } from './given-up.ts'
-import type { Marker } from './marker.ts'
 import { abandonUnchecked, mustBeKept, readMarker, removeOrKeep, requireReadable } from './marker-file.ts'
 import { removeMarker } from './marker-store.ts'
 import type { RunCheck } from './run-checks.ts'
 import type { StoredMarker } from './stored-marker.ts'
-
-export interface Cleared {
-  readonly marker: Marker | undefined
-  readonly files: readonly string[]
-  readonly abandoned: readonly Marker[]
-  readonly isUnchecked: boolean
-}
 
 interface FolderClearing {
   readonly returnMeta: boolean
@@ -29,10 +21,7 @@ interface FolderClearing {
 }
 
 /** Creates only the lock, so it works on a full disk. Returns undefined if `still` is false. */
-export function clearFolder(
-  folder: TaskFolder,
-  { returnMeta, keepsUnchecked, still }: FolderClearing,
-): Cleared | undefined {
+export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, still }: FolderClearing) {
   return withLockIfRoom(folder.path, () => {
     const files = clearableFiles(folder, returnMeta)
     const marker = requireReadable(readMarker(folder))
@@ -72,7 +61,7 @@ export function clearFolder(
 export function recordCleared(
   context: CommandContext,
   { root, task }: TaskFolder,
-  { marker, abandoned, isUnchecked }: Omit<Cleared, 'files'>,
+  { marker, abandoned, isUnchecked }: NonNullable<ReturnType<typeof clearFolder>>,
   done: readonly RunCheck[],
   detail?: string,
 ): void {

@@ -187,11 +187,6 @@ export function endEntry(task: string, { hostSession, outcome }: WorkflowState):
   return { event: 'workflow', task, hostSession, detail: outcome }
 }
 
-interface TurnTaken extends Reconciled {
-  readonly due: DuePrompt | undefined
-  readonly ends: boolean
-}
-
 export function dueOf(folder: TaskFolder, state: WorkflowState, turnEnds?: TurnEnds): DuePrompt {
   return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder), turnEnds })
 }
@@ -224,11 +219,13 @@ export function turnUnderLock(
   return takenFrom(folder, start, reconciled)
 }
 
-function takenFrom(folder: TaskFolder, start: WorkflowState, reconciled: Reconciled): TurnTaken {
+function takenFrom(folder: TaskFolder, start: WorkflowState, reconciled: Reconciled) {
   const { state, command } = reconciled
   const due = command === 'prompt' ? dueOf(folder, state) : undefined
   return { ...reconciled, due, ends: start.active && !state.active }
 }
+
+type TurnTaken = Readonly<ReturnType<typeof takenFrom>>
 
 export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
   if (!active) removeRunFile(folder, id)

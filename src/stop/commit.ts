@@ -27,14 +27,10 @@ import { judgeOwnership, waitVerdict } from './rules.ts'
 /** If a marker changes meanwhile, we observe and plan it again, up to this often, and then allow the stop. */
 const MAX_NEW_PLANS = 4
 
-export interface CommittedStop {
-  readonly outcomes: readonly StopOutcome[]
-  readonly unchecked: number
-  readonly recorded: readonly Recorded[]
-}
+export type CommittedStop = Readonly<Awaited<ReturnType<typeof commitStop>>>
 
 /** Never rejects. */
-export async function commitStop(plan: readonly PlannedMarker[], occasion: Occasion): Promise<CommittedStop> {
+export async function commitStop(plan: readonly PlannedMarker[], occasion: Occasion) {
   const outcomes: StopOutcome[] = []
   const recorded: Recorded[] = []
   for (const planned of plan) {
