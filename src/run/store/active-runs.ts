@@ -18,7 +18,7 @@ import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { stepWords } from '../run-messages.ts'
 import { eachRunFile, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
-import { noteSessionStart } from './run-wait.ts'
+import { changeRun } from './run-wait.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
 export interface UnusableRun {
@@ -119,7 +119,7 @@ function statusOf(folder: TaskFolder, state: WorkflowState): UnfinishedStatus | 
 
 export function noteSessionStarts(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
   const mine = runs.filter(({ expectsStart, hostSession }) => expectsStart && hostSession === session)
-  return mine.flatMap(({ folder }) => noteSessionStart(folder, session))
+  return mine.flatMap(({ folder }) => changeRun(folder, session, afterSessionStart))
 }
 
 function tryReadState(folder: TaskFolder): WorkflowState | undefined {

@@ -5,7 +5,7 @@ import { announcedWait, parseWait, sessionEvent, type Wait, waitsLeft } from '..
 import { announcesWait, waitingIds } from '../../marker/recorded-owner.ts'
 import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { afterSessionStart, afterWaitEvent } from '../machine/agent-stop.ts'
+import { afterWaitEvent } from '../machine/agent-stop.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
 
@@ -31,10 +31,6 @@ export function announceRunWait(
   })
 }
 
-export function noteSessionStart(folder: TaskFolder, session: string | undefined): Recorded[] {
-  return changeRun(folder, session, afterSessionStart)
-}
-
 export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' | 'command'): Recorded[] {
   // Most runs do not wait and need no lock.
   if (readState(folder)?.wait === undefined) return []
@@ -47,7 +43,8 @@ export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' |
   return changeRun(folder, session, change, kind === 'stop' ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS)
 }
 
-function changeRun(
+/** Returns the record of a wait that ended. */
+export function changeRun(
   folder: TaskFolder,
   session: string | undefined,
   change: (state: WorkflowState) => WorkflowState,
