@@ -6,7 +6,7 @@ import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
 import { checkFailed, checkList, checksPassed, outputLines, since } from '../marker/check-messages.ts'
-import { type Cleared, clearableFiles, clearFolder, isAbandonedName, recordCleared } from '../marker/clear-files.ts'
+import { clearableFiles, clearFolder, isAbandonedName, recordCleared } from '../marker/clear-files.ts'
 import {
   type CheckCaller,
   type CheckDecision,
@@ -137,7 +137,7 @@ export async function clearOne(
     done = proof.done
   }
   const keptBefore = unparsedNames(folder)
-  let result: Cleared | undefined
+  let result: ReturnType<typeof clearFolder>
   try {
     result = clearFolder(folder, {
       returnMeta: clearing.returnMeta,

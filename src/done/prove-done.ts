@@ -79,7 +79,7 @@ export async function proveDone(
   let open = wanted
   let due: readonly DoneRule[] = []
   let judge: ReturnType<typeof judging> | undefined
-  let failed: DoneProof['failed']
+  let failed: ReturnType<typeof failedOf>
   const tried = new Set(wanted)
   const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
   while (open.length > 0) {

@@ -61,7 +61,7 @@ export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, st
 export function recordCleared(
   context: CommandContext,
   { root, task }: TaskFolder,
-  { marker, abandoned, isUnchecked }: NonNullable<ReturnType<typeof clearFolder>>,
+  { marker, abandoned, isUnchecked }: Omit<NonNullable<ReturnType<typeof clearFolder>>, 'files'>,
   done: readonly RunCheck[],
   detail?: string,
 ): void {
