@@ -158,8 +158,13 @@ const WHOLE_SESSION = 'session'
 
 const RESUMED_FILE = 'resumed'
 
+/** Never throws. */
 export function noteResume({ path: folder }: TaskFolder, nowMs: number): void {
-  replaceFile(path.join(folder, RESUMED_FILE), `${nowMs}\n`)
+  try {
+    replaceFile(path.join(folder, RESUMED_FILE), `${nowMs}\n`)
+  } catch {
+    // Then the count of blocked stops goes on.
+  }
 }
 
 /** Copilot CLI and droid name no prompt: there each resume of the session counts as one. */

@@ -326,6 +326,8 @@ describe('trust', () => {
   it.each(['done: []', 'done: ['])('stays as it was if the file is %j, and the person is notified', async (text) => {
     const project = await begun()
     project.write('specs/done.yaml', text)
+    // The resume cannot be noted.
+    project.write(`${folderOf(project)}/resumed/x`, '')
     const { answer } = await project.hook(sessionStart('resume'), { env: claudeHookEnv(project, SESSION) })
     expect(JSON.stringify(answer)).toContain('the trusted rules stay in force')
     expect(await reasonAfter(project, 'src/b.ts')).toContain('test ! -f broken')
