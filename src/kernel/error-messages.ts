@@ -92,7 +92,7 @@ export function asPostflightError(error: unknown): PostflightError {
   if (error instanceof PostflightError) return error
   const { path, message } = error as NodeJS.ErrnoException
   const code = systemCode(error)
-  if (code !== undefined && /^(?:E[A-Z0-9]+|UNKNOWN|Unknown system error -\d+)$/.test(code)) {
+  if (code !== undefined && /^(E[A-Z0-9]+$|UNKNOWN$|Unknown system error )/.test(code)) {
     const about = { path: path?.replace(TEMPORARY, '') ?? UNNAMED_FILE, detail: code }
     return new PostflightError('cannot-write', about, error)
   }
