@@ -21,7 +21,7 @@ import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
 export async function handleStop(occasion: Occasion): Promise<Answered> {
   if (exemptionOf(occasion.payload, occasion.environment) !== undefined) return NOTHING_DONE
-  const stop = await answerStop(occasion, async (isBlocked) => driveRuns(occasion, isBlocked), await doneAt(occasion))
+  const stop = await answerStop(occasion, (isBlocked) => driveRuns(occasion, isBlocked), await doneAt(occasion))
   return { ...stop, complaints: keepReports(occasion, stop.outcomes) }
 }
 

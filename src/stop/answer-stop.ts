@@ -16,7 +16,7 @@ export interface StopOfRuns {
 }
 
 /** `isBlocked`: no prompt may be sent. */
-type DriveRuns = (isBlocked: boolean) => Promise<StopOfRuns>
+type DriveRuns = (isBlocked: boolean) => StopOfRuns | Promise<StopOfRuns>
 
 export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
 
