@@ -189,8 +189,8 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   const ending = { step, attempts: work?.attempts ?? 0 }
   const entry = { event: 'step-skipped', ...where(state, ending), detail: 'skipped by a person' } as const
   const skipped = withStepEnded(withTransition(state, entry, nowMs), ending, 'skipped')
-  // Its failure says nothing about the next step.
-  return { state: work === undefined ? skipped : { ...skipped, lastFailure: undefined } }
+  // Its failure says nothing about the next step. In a batch the last failure may be another step's.
+  return { state: work?.failure === state.lastFailure ? { ...skipped, lastFailure: undefined } : skipped }
 }
 
 function refusalOf({ stepsKnown, totalSteps }: WorkflowState, step: number): StepRefusal | undefined {

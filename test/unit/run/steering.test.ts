@@ -150,6 +150,7 @@ describe('a step', () => {
     const ended = (step: number) => [{ step, attempts: 2 - step, outcome: 'skipped' }]
     expect(skipped[0]).toMatchObject({ endedSteps: ended(1), lastFailure: undefined })
     expect(skipped[1]).toMatchObject({ endedSteps: ended(2), lastFailure: 'x' })
+    expect(steered(skipStep({ ...state, lastFailure: 'y' }, 1, NOW)).lastFailure).toBe('y')
     expect(duePrompt(state, PLACE)).toMatchObject({ step: 1, batch: undefined })
     expect(currentWork({ ...first, inWork: [failed] })).toMatchObject({ step: 0, attempts: 0 })
     const parallel = { ...played(begin({ ...WORK, parallel: 3 }), {}), inWork: [failed] }
