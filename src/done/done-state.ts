@@ -284,7 +284,7 @@ export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: numbe
     if (!isSealed(seal, nonce, key, stored)) continue
     // The fields are as `keepReceipt` wrote them.
     const { at_ms, paths, own_output, ahead, duration_ms } = stored as unknown as StoredReceipt
-    // If the clock was set back, it would prove files that do not exist yet.
+    // After the clock was set back, such a receipt would prove files that do not exist yet.
     if (at_ms > nowMs + CLOCK_TOLERANCE_MS) continue
     receipts[key] = { atMs: at_ms, paths, ownOutput: own_output, ahead, durationMs: duration_ms }
   }

@@ -32,7 +32,9 @@ function planOfStop({ dir }: Project, patiently: Occasion['patiently']) {
     reader: { foundRoot: dir, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) },
     nowMs,
     startMs: nowMs,
-    ...{ sessionBornMs: undefined, deadline: undefined, patiently },
+    sessionBornMs: undefined,
+    deadline: undefined,
+    patiently,
   }
   return { plan: planStop(observeStop(occasion), occasion), occasion }
 }
