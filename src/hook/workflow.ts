@@ -94,7 +94,7 @@ export function driveRuns(
       }
       const { outcome = '', why } = turn.state
       const need = needOf(turn.state)
-      if (need.kind === 'prompt' && occasion.payload.isPlanning && occasion.payload.event === 'Stop') {
+      if (!isBlocked && need.kind === 'prompt' && occasion.payload.isPlanning && occasion.payload.event === 'Stop') {
         notices.push(
           `postflight-guard: ${workflow} sends no prompt in plan mode. It continues at the first stop after that.`,
         )
