@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { mayGetWork } from '../../../src/hosts/host.ts'
 import { EMPTY_PAYLOAD, parsePayload } from '../../../src/hosts/payload.ts'
 import { mainStop, payload, subagentStop, thrownBy } from '../builders.ts'
 
@@ -131,6 +132,16 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
     [{ hook_event_name: 'Stop', permission_mode: 'plan' }, undefined, true],
   ])('%j: compacted %s, planning %s', (fields, isCompacted, isPlanning) => {
     expect([payload(fields).isCompacted, payload(fields).isPlanning]).toEqual([isCompacted, isPlanning])
+  })
+
+  it.each([
+    [{}, true],
+    [{ permission_mode: 'default' }, true],
+    [{ permission_mode: 'plan' }, false],
+    [{ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] }, false],
+    [{ hook_event_name: 'SubagentStop' }, false],
+  ])('a stop with %j may get work: %s', (fields, mayGet) => {
+    expect(mayGetWork(payload({ hook_event_name: 'Stop', ...fields }))).toBe(mayGet)
   })
 
   it('agent_type: left out or of another type; an empty one is kept, for an agent of the host’s own', () => {
