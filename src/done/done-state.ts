@@ -291,11 +291,9 @@ export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: numbe
   return receipts
 }
 
-interface StoredReceipt {
+interface StoredReceipt extends Pick<DoneReceipt, 'paths' | 'ahead'> {
   readonly at_ms: number
-  readonly paths: string
   readonly own_output: readonly string[]
-  readonly ahead: Readonly<Record<string, number>>
   readonly duration_ms: number
 }
 

@@ -2,12 +2,7 @@ import { shellWords } from '../kernel/text.ts'
 
 export interface SettingsEntry<Hook = HookCommand> {
   readonly event: string
-  readonly group: HookGroup<Hook>
-}
-
-interface HookGroup<Hook> {
-  readonly matcher?: string
-  readonly hooks: readonly Hook[]
+  readonly group: { readonly matcher?: string; readonly hooks: readonly Hook[] }
 }
 
 interface HookCommand {

@@ -1,6 +1,6 @@
 import { counted, oneLine, QUOTE_LIMIT, stripControl } from '../kernel/text.ts'
 import { formatAge, toIsoSeconds } from '../kernel/time.ts'
-import type { CheckFailure, FieldKind, MarkerProblem } from './marker.ts'
+import type { CheckFailure, CheckResult, FieldKind, MarkerProblem } from './marker.ts'
 
 const COMMAND_LIMIT = 200
 
@@ -45,10 +45,7 @@ export function since(sinceMs: number, nowMs: number): string {
   return `${toIsoSeconds(sinceMs)} (${formatAge(Math.max(0, nowMs - sinceMs))})`
 }
 
-interface Ran {
-  readonly run: string
-  readonly durationMs: number
-}
+type Ran = Pick<CheckResult, 'run' | 'durationMs'>
 
 export function checkFailed({ run, failure, durationMs }: Ran & { readonly failure: Failure }): string {
   return `check \`${checkCommand(run)}\` failed (${failureWords(failure)}; ${seconds(durationMs)})`

@@ -17,8 +17,6 @@ const ENDS = ['cleared', 'unchecked', 'capped', 'bypassed', 'expired', 'replaced
 
 export type RecordedEnd = (typeof ENDS)[number]
 
-type KeptAs = 'capped' | 'unchecked'
-
 export interface MarkerRecord {
   readonly id: string
   readonly task: string
@@ -29,7 +27,7 @@ export interface MarkerRecord {
   readonly passed: readonly string[]
   readonly end: RecordedEnd | undefined
   /** Set while its abandoned marker must exist. */
-  readonly kept: KeptAs | undefined
+  readonly kept: 'capped' | 'unchecked' | undefined
   readonly lastMs: number
   /** Its order: times are no order, because clocks are set. */
   readonly lastLine: number

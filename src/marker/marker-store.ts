@@ -99,16 +99,11 @@ function rewriteMarker(present: StoredMarker, text: string): void {
   }
 }
 
-interface ChangeOptions {
-  readonly patienceMs?: number
-  readonly replaceUnparsed?: boolean
-}
-
 /** `plan` returns undefined to leave the marker alone. */
 export function changeMarker<Plan extends MarkerPlan | undefined>(
   folder: TaskFolder,
   plan: (marker: Marker) => Plan,
-  { patienceMs = COMMAND_PATIENCE_MS, replaceUnparsed = false }: ChangeOptions = {},
+  { patienceMs = COMMAND_PATIENCE_MS, replaceUnparsed = false } = {},
 ): { readonly plan: Plan; readonly marker: Marker } {
   return withLock(folder.path, patienceMs, () => {
     const present = requireReadable(readMarker(folder))

@@ -124,9 +124,7 @@ export function announcedWait(purpose: string, present: Wait | undefined, used: 
 }
 
 /** `here-only`: the tenth wait was used, and its prompt is still the current one. */
-export type WaitsLeft = 'yes' | 'here-only' | 'no'
-
-export function waitsLeft(present: Wait | undefined, used: number): WaitsLeft {
+export function waitsLeft(present: Wait | undefined, used: number): 'yes' | 'here-only' | 'no' {
   const count = nextCount(present, used)
   if (isTooMany(count)) return 'no'
   return count === WAIT_LIMIT && present?.promptId !== undefined ? 'here-only' : 'yes'

@@ -11,9 +11,7 @@ export const DEFAULT_REASON = 'Postflight operations pending'
 export const DEFAULT_SKILL = 'manual'
 export const DEFAULT_OPERATION = 'work'
 
-type NamedWork = { readonly [Field in 'operation' | 'skill']?: string | null | undefined }
-
-export function namedWork({ operation, skill }: NamedWork) {
+export function namedWork({ operation, skill }: Partial<Record<'operation' | 'skill', string | null | undefined>>) {
   return {
     operation: operation === DEFAULT_OPERATION ? undefined : (operation ?? undefined),
     skill: skill === DEFAULT_SKILL ? undefined : (skill ?? undefined),

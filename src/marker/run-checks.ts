@@ -39,13 +39,11 @@ export interface Busy {
   readonly sinceMs: number
 }
 
-/** Stops at the first failure. */
-type RunChecks = (commands: readonly string[]) => Promise<RunCheck[]>
-
+/** `run` stops at the first failure. */
 export async function whileChecking<T>(
   folder: TaskFolder,
   limits: RunLimits,
-  action: (run: RunChecks) => Promise<T>,
+  action: (run: (commands: readonly string[]) => Promise<RunCheck[]>) => Promise<T>,
 ): Promise<{ readonly kind: 'done'; readonly result: T } | Busy> {
   const lock = checkingPath(folder.path)
   const taken = await retryWhileLocked(() => take(folder.path, lock))

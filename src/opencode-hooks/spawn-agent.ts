@@ -186,10 +186,8 @@ async function unlisted(client: HostClient, allowed: readonly string[]): Promise
 // No rule may start another agent for these. Plugins may have their own copies of this module, so it is global.
 const KEY = Symbol.for('postflight-guard.opencode.spawned')
 
-type Holder = { [KEY]?: Set<string> }
-
 function spawned(): Set<string> {
-  const holder = globalThis as Holder
+  const holder = globalThis as { [KEY]?: Set<string> }
   holder[KEY] ??= new Set()
   return holder[KEY]
 }

@@ -63,18 +63,12 @@ export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done?
   return answerOf(occasion, planned, committed, runs, done)
 }
 
-/** The marker that a definition of done would leave in its session's folder. */
-export interface PredictedMarker {
-  readonly folder: TaskFolder
-  readonly seen: SeenMarker | undefined
-}
-
-/** Writes nothing. */
+/** Writes nothing. `made`: the markers that definitions of done would leave in the session's folders. */
 export function predictStop(
   occasion: Occasion,
   runs: StopOfRuns,
   { judges }: Pick<CountedPart, 'judges'> = NOTHING_ARMED,
-  made: readonly PredictedMarker[] = [],
+  made: readonly { readonly folder: TaskFolder; readonly seen: SeenMarker | undefined }[] = [],
 ): AnsweredStop {
   const observed = observeStop(occasion)
   const others = observed.markers.filter(({ folder }) => made.every((one) => one.folder.path !== folder.path))

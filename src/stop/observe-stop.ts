@@ -11,7 +11,7 @@ import { madeAtMs, markerDisplayPath, type StoredMarker, type UnreadableMarker }
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { foldersHolding, isSessionFolder, listTaskFolders } from '../project/task-folders.ts'
 import type { Unfinished } from './answer-for.ts'
-import { type ObservedStop, type SeenMarker, stampsWait } from './plan.ts'
+import { type SeenMarker, stampsWait } from './plan.ts'
 import { judgeOwnership } from './rules.ts'
 
 /** Writes nothing. */
@@ -40,9 +40,7 @@ function readMarkers(roots: readonly ReturnType<typeof listTaskFolders>[], fileN
   return { markers: markers.sort(byPath), problems, unread }
 }
 
-interface InFolder {
-  readonly folder: TaskFolder
-}
+type InFolder = Pick<StoredMarker, 'folder'>
 
 export function byPath({ folder: one }: InFolder, { folder: other }: InFolder): number {
   return one.path < other.path ? -1 : 1
@@ -69,7 +67,7 @@ const OBSERVING_SHARE = 0.6
 /** The rest of the time is for counts. */
 const READING_SHARE = 0.5
 
-export function observeStop(occasion: Occasion): ObservedStop {
+export function observeStop(occasion: Occasion) {
   const { roots, deadline } = occasion
   const observingEnds = partWay(deadline, OBSERVING_SHARE)
   const readingEnds = partWay(observingEnds, READING_SHARE)

@@ -3,16 +3,10 @@ import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
 import { type Marker, mayHaveChecks } from '../marker/marker.ts'
 import type { StoredMarker, UnreadableMarker } from '../marker/stored-marker.ts'
 import type { JournalEntry, Recorded } from '../project/journal-entry.ts'
-import { isMarkerId, type SearchProblem, type TaskFolder } from '../project/task-folder.ts'
+import { isMarkerId, type TaskFolder } from '../project/task-folder.ts'
 import { judgeOwnership, type Ownership, type Rule, waitVerdict } from './rules.ts'
 
 /** Predicts a rule for each marker; the count on disk decides (docs/design.md, "Plan and commit"). */
-
-export interface ObservedStop {
-  readonly markers: readonly SeenMarker[]
-  readonly problems: readonly SearchProblem[]
-  readonly unchecked: number
-}
 
 /** `spent`: 0 if the rule does not need it. */
 export type SeenMarker = (StoredMarker & { readonly spent: number | { readonly unknown: string } }) | UnreadableMarker
@@ -29,7 +23,10 @@ export type PlannedMarker =
   | JudgedMarker
   | { readonly kind: 'unjudged'; readonly folder: TaskFolder; readonly detail: string }
 
-export function planStop({ markers }: Pick<ObservedStop, 'markers'>, moment: Moment): readonly PlannedMarker[] {
+export function planStop(
+  { markers }: { readonly markers: readonly SeenMarker[] },
+  moment: Moment,
+): readonly PlannedMarker[] {
   return markers.map((marker) => planMarker(marker, moment))
 }
 

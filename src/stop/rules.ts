@@ -23,9 +23,7 @@ export type Rule = keyof typeof RULES
 /** Rows 1 to 6a; `owed` means row 7 or 8. */
 export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 
-type Judgeable = Pick<StoredMarker, 'marker' | 'times'>
-
-export function judgeOwnership({ marker, times }: Judgeable, moment: Moment): Ownership {
+export function judgeOwnership({ marker, times }: Pick<StoredMarker, 'marker' | 'times'>, moment: Moment): Ownership {
   const { payload, nowMs } = moment
   if (marker.bypassed) return 'bypassed'
   if (!isUnowned(marker) && marker.hostSession !== payload.session) return 'other-session'

@@ -6,7 +6,6 @@ import {
   type HostClient,
   type HostEvent,
   HostRefusal,
-  type ModelName,
   need,
   type Part,
   type PromptBody,
@@ -20,12 +19,9 @@ const LAST_MESSAGES = 20
 /** Of the sessions above one. */
 const MAX_DEPTH = 50
 
-export interface Manner {
+/** Without a model, OpenCode chooses one. */
+export interface Manner extends Pick<PromptBody, 'model' | 'variant' | 'system'> {
   readonly agent: string
-  /** If it is absent, OpenCode chooses one. */
-  readonly model?: ModelName
-  readonly variant?: string
-  readonly system?: string
 }
 
 const TAG = 'postflight-guard'
@@ -100,7 +96,7 @@ export async function sendPrompt(client: HostClient, session: string, body: Prom
   if (error !== undefined) throw new HostRefusal('session.promptAsync', error)
 }
 
-export async function appendMessage(client: HostClient, session: string, body: PromptBody): Promise<MessageLocation> {
+export async function appendMessage(client: HostClient, session: string, body: PromptBody) {
   const { info, parts } = need(
     await client.session.prompt({ path: { id: session }, body: { ...body, noReply: true } }),
     'session.prompt',
@@ -108,11 +104,7 @@ export async function appendMessage(client: HostClient, session: string, body: P
   return { session, message: info.id, parts: parts.flatMap((part) => part.id ?? []) }
 }
 
-export interface MessageLocation {
-  readonly session: string
-  readonly message: string
-  readonly parts: readonly string[]
-}
+export type MessageLocation = Awaited<ReturnType<typeof appendMessage>>
 
 /** OpenCode cannot remove a busy session's message (1.18.34). */
 export async function emptyMessage(client: HostClient, location: MessageLocation): Promise<void> {

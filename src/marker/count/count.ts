@@ -51,19 +51,13 @@ export function showCount(folder: string, count: number): Claim[] {
   }
 }
 
-interface Count {
-  readonly spent: number
-  readonly stale: readonly Claim[]
-  /** The loop guard's number if another program set it above every claim, otherwise 0. */
-  readonly floor: number
-}
-
-export function readCount(folder: string, marker: MarkerIdentity): Count {
+/** `floor`: the loop guard's number if another program set it above every claim, otherwise 0. */
+export function readCount(folder: string, marker: MarkerIdentity) {
   const own = readOwnCount(folder, marker)
   return isSpent(own.spent) || !liesBesideAbandoned(folder, marker) ? own : { ...own, spent: CONTINUATION_LIMIT }
 }
 
-export function readOwnCount(folder: string, marker: MarkerIdentity): Count {
+export function readOwnCount(folder: string, marker: MarkerIdentity) {
   const guard = readLoopGuard(folder)
   let claims = readClaims(folder)
   const key = claimKey(marker)

@@ -21,11 +21,9 @@ import { eachRunFile, type RunFile, removeRunFile, runFileOf } from './run-file.
 import { changeRun } from './run-wait.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
-export interface UnusableRun {
+export interface UnusableRun extends SearchProblem {
   readonly root: string
-  readonly path: string
   readonly task: string | undefined
-  readonly detail: string
 }
 
 export function unusableNotice({ path: location, detail }: UnusableRun): string {
