@@ -21,9 +21,7 @@ import { readDoneFile } from './trust-store.ts'
 
 /** Parses `specs/done.yaml`. The hook never loads this: it reads the trusted copy. */
 
-export function parseDoneFile(
-  text: string,
-): { readonly rules: readonly DoneRule[] } | { readonly faults: readonly PlacedFinding[] } {
+export function parseDoneFile(text: string) {
   const read = readYamlText(text, false)
   if (read.kind === 'fault') return { faults: [read.fault] }
   const result = readRules(read.value)

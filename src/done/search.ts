@@ -78,11 +78,7 @@ export class FileSearch {
   }
 
   /** `known`: times (ms) that do not count, even if they are later. */
-  changedSince(
-    paths: readonly string[],
-    sinceMs: number,
-    known: Readonly<Record<string, number>> = {},
-  ): readonly string[] | undefined {
+  changedSince(paths: readonly string[], sinceMs: number, known: Readonly<Record<string, number>> = {}) {
     const changed: string[] = []
     for (const name of paths) {
       if (this.#isPast()) return undefined

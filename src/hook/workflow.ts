@@ -17,8 +17,6 @@ import { findActiveRuns, type UnusableRun, unusableNotice } from '../run/store/a
 import { updateRunWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
-import type { Answered } from '../stop/answer-for.ts'
-import type { StopOfRuns } from '../stop/answer-stop.ts'
 import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-messages.ts'
 
 /** Loaded only if there is a run file. `Stop` observes too: a SubagentStop can be missing. */
@@ -26,10 +24,7 @@ import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-mess
 export { hasRunOf, listUnfinishedRuns, noteSessionStarts } from '../run/store/active-runs.ts'
 
 /** Never throws. */
-export function updateRunWaits(
-  roots: readonly string[],
-  occasion: Occasion,
-): Pick<Answered, 'recorded' | 'complaints'> {
+export function updateRunWaits(roots: readonly string[], occasion: Occasion) {
   const recorded: Recorded[] = []
   const complaints: string[] = []
   const { session } = occasion.payload
@@ -45,11 +40,7 @@ export function updateRunWaits(
 }
 
 /** Only the first run may send a prompt. Never throws. */
-export function driveRuns(
-  roots: readonly string[],
-  occasion: Occasion,
-  isBlocked: boolean,
-): Omit<StopOfRuns, 'problems'> {
+export function driveRuns(roots: readonly string[], occasion: Occasion, isBlocked: boolean) {
   let prompt: string | undefined
   let isHeard = false
   let promptLine: string | undefined

@@ -41,10 +41,7 @@ export function readMarker(
   }
 }
 
-export function requireReadable(
-  read: StoredMarker | UnreadableMarker | undefined,
-  fileName: string = MARKER_FILE,
-): StoredMarker | undefined {
+export function requireReadable(read: StoredMarker | UnreadableMarker | undefined, fileName: string = MARKER_FILE) {
   if (read?.kind === 'unreadable') {
     throw new PostflightError('marker-unreadable', {
       path: markerDisplayPath(read.folder, fileName),

@@ -148,10 +148,7 @@ export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => b
   })
 }
 
-export function abandonMarker(
-  folder: TaskFolder,
-  still: (marker: StoredMarker, spent: number) => boolean,
-): StoredMarker | undefined {
+export function abandonMarker(folder: TaskFolder, still: (marker: StoredMarker, spent: number) => boolean) {
   const target = path.join(folder.path, MARKER_FILE)
   if (kindAt(target) === undefined) return undefined
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {

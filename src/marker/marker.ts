@@ -339,9 +339,6 @@ export function formatIfRoom(fields: Readonly<Record<string, unknown>>): string 
   }
 }
 
-export function withFields(
-  fields: Readonly<Record<string, unknown>>,
-  changes: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+export function withFields(fields: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) {
   return known({ ...fields, ...changes })
 }

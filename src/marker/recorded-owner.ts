@@ -93,10 +93,7 @@ function madeAtMs({ createdMs }: Marker, { changedMs }: FileTimes): number {
 }
 
 /** Checks still belong to their writer: owning a cloned marker must not run its commands. */
-export function ownerFields(
-  { hostSession, checks, checksSession }: Marker,
-  { agent = MAIN_AGENT, session }: Payload,
-): Record<string, unknown> {
+export function ownerFields({ hostSession, checks, checksSession }: Marker, { agent = MAIN_AGENT, session }: Payload) {
   const keepsChecks = hostSession === session || checks.length === 0
   return {
     agent_id: agent,

@@ -60,10 +60,7 @@ export async function whileChecking<T>(
   }
 }
 
-async function runInOrder(
-  commands: readonly string[],
-  location: RunLimits & { readonly cwd: string },
-): Promise<RunCheck[]> {
+async function runInOrder(commands: readonly string[], location: RunLimits & { readonly cwd: string }) {
   const done: RunCheck[] = []
   for (const run of commands) {
     const { end, durationMs, output } = await runBounded({ command: run, ...location })

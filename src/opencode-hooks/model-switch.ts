@@ -29,10 +29,7 @@ export function rateLimitTest(further: readonly string[]): RateLimitTest {
   return (text) => text !== undefined && patterns.some((pattern) => pattern.test(text))
 }
 
-export function rateLimitIn(
-  { type, properties = {} }: HostEvent,
-  isRateLimit: RateLimitTest,
-): 'retrying' | 'failed' | undefined {
+export function rateLimitIn({ type, properties = {} }: HostEvent, isRateLimit: RateLimitTest) {
   const { status, error } = properties
   if (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) return 'retrying'
   // Then OpenCode compacts. Some providers call this a token limit.

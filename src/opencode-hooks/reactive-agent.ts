@@ -54,11 +54,7 @@ export const createReactiveAgentHook = factory('reactive sub-agent', ({ client }
   }
 })
 
-function promptFor(
-  { prompt, timeoutMs = DEFAULT_TIMEOUT_MS, answer }: ReactiveRule,
-  tool: string,
-  args: string,
-): string {
+function promptFor({ prompt, timeoutMs = DEFAULT_TIMEOUT_MS, answer }: ReactiveRule, tool: string, args: string) {
   const block =
     answer === 'block'
       ? ' If the call must not run, begin that message with the word BLOCK and give the reason; otherwise begin it with another word.'

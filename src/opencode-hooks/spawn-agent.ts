@@ -82,12 +82,7 @@ function raised(signal: AbortSignal): Promise<undefined> {
   })
 }
 
-async function converse(
-  client: HostClient,
-  request: SpawnRequest,
-  child: { session?: string },
-  end: AbortSignal,
-): Promise<SpawnAnswer> {
+async function converse(client: HostClient, request: SpawnRequest, child: { session?: string }, end: AbortSignal) {
   const { parentID, prompt, tools } = request
   const chosen = await chooseManner(client, request)
   if ('why' in chosen) return chosen

@@ -167,11 +167,7 @@ export function runningCheck(folder: TaskFolder, state: WorkflowState) {
   return sinceMs === undefined ? undefined : { run, sinceMs }
 }
 
-function entriesOf(
-  { task }: TaskFolder,
-  before: WorkflowState,
-  { due, state, hears, ends }: Omit<Turn, 'entries'>,
-): JournalEntry[] {
+function entriesOf({ task }: TaskFolder, before: WorkflowState, { due, state, hears, ends }: Omit<Turn, 'entries'>) {
   const entry = { event: 'workflow', task, hostSession: state.hostSession } as const
   const ended = waitEnd(task, before, state)
   if (due !== undefined) return [...ended, { ...entry, detail: promptRecord(due, state.repeats > 0) }]

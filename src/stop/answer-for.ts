@@ -68,10 +68,7 @@ export type UnfinishedRun = InFolder<UnfinishedWorkflow> & { readonly expectsSta
 type Asker = Pick<Occasion, 'payload' | 'reader'>
 
 /** Blocked markers precede a workflow's prompt. */
-export function answerToStop(
-  { payload, reader }: Asker,
-  report: StopReport,
-): Pick<Answered, 'answer' | 'notices' | 'alerts'> {
+export function answerToStop({ payload, reader }: Asker, report: StopReport) {
   const notices = noticesOf(report, reader)
   const alerts = alertsOf(report)
   const { prompt, promptLine: line, notices: ended } = report.runs

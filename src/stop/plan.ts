@@ -23,10 +23,7 @@ export type PlannedMarker =
   | JudgedMarker
   | { readonly kind: 'unjudged'; readonly folder: TaskFolder; readonly detail: string }
 
-export function planStop(
-  { markers }: { readonly markers: readonly SeenMarker[] },
-  moment: Moment,
-): readonly PlannedMarker[] {
+export function planStop({ markers }: { readonly markers: readonly SeenMarker[] }, moment: Moment) {
   return markers.map((marker) => planMarker(marker, moment))
 }
 

@@ -1,6 +1,6 @@
 import { MAIN_AGENT, type Moment, type Payload } from '../hosts/host.ts'
 import type { Marker } from '../marker/marker.ts'
-import { judgeWait, type SessionEvent, sessionEvent, type WaitVerdict } from '../marker/marker-wait.ts'
+import { judgeWait, type SessionEvent, sessionEvent } from '../marker/marker-wait.ts'
 import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'
 
 /** The first that applies decides. docs/design.md, "Stops", has the reasons. */
@@ -36,12 +36,7 @@ export function judgeOwnership({ marker, times }: Pick<StoredMarker, 'marker' | 
   return 'owed'
 }
 
-export function waitVerdict(
-  marker: Marker,
-  moment: Moment,
-  kind: SessionEvent['kind'] = 'stop',
-  nowMs = moment.nowMs,
-): WaitVerdict | undefined {
+export function waitVerdict(marker: Marker, moment: Moment, kind: SessionEvent['kind'] = 'stop', nowMs = moment.nowMs) {
   const { payload } = moment
   if (marker.wait === undefined || isUnowned(marker) || marker.hostSession !== payload.session) return undefined
   return judgeWait(marker.wait, sessionEvent(moment, kind), nowMs)

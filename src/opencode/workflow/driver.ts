@@ -267,12 +267,7 @@ export function addWorkflowCommand(config: HostConfig): boolean {
   return config.command[WORKFLOW_COMMAND].template === template
 }
 
-export async function runWorkflowCommand(
-  driver: WorkflowDriver,
-  session: string,
-  words: string,
-  parts: Part[],
-): Promise<void> {
+export async function runWorkflowCommand(driver: WorkflowDriver, session: string, words: string, parts: Part[]) {
   const request = commandRequest(words)
   const outcome =
     request.task === ''

@@ -68,12 +68,7 @@ function inputFaults({ inputs = {} }: DefinitionFile): DefinitionFinding[] {
   return found
 }
 
-function phaseFaults(
-  phase: PhaseFile,
-  index: number,
-  ids: ReadonlySet<string>,
-  names: KnownNames,
-): DefinitionFinding[] {
+function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, names: KnownNames) {
   const found: DefinitionFinding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     found.push({ path: ['phases', index, ...path], detail })

@@ -160,10 +160,7 @@ export function reversed(edges: Edges): Edges {
 }
 
 /** `start` itself only if a way leads back to it. */
-export function reachedFrom<Place>(
-  start: Place,
-  following: (place: Place) => readonly Place[] | undefined,
-): Set<Place> {
+export function reachedFrom<Place>(start: Place, following: (place: Place) => readonly Place[] | undefined) {
   const reached = new Set<Place>()
   const open = [start]
   for (const place of open) {

@@ -42,10 +42,7 @@ export function stepLine(state: WorkflowState, index: number): string {
 }
 
 /** Step and attempt count from 1. */
-export function where(
-  state: WorkflowState,
-  step: Pick<StepInWork, 'step' | 'attempts'> = currentWork(state),
-): Omit<Transition, 'event'> {
+export function where(state: WorkflowState, step: Pick<StepInWork, 'step' | 'attempts'> = currentWork(state)) {
   const visit = visitsOf(state, state.phase)
   return isInStep(state)
     ? { phase: state.phase, visit, step: step.step + 1, attempt: step.attempts + 1 }

@@ -17,10 +17,7 @@ interface Starter extends Runner, Pick<WorkflowState, 'id'>, Partial<Pick<Workfl
   readonly nowMs: number
 }
 
-export function newState(
-  definition: Definition,
-  { nowMs, inputs = {}, definitionFile, ...starter }: Starter,
-): WorkflowState {
+export function newState(definition: Definition, { nowMs, inputs = {}, definitionFile, ...starter }: Starter) {
   const [first] = definition.phases
   const blank: WorkflowState = {
     ...firstValues('run', first, 1),
@@ -51,12 +48,7 @@ export function withTransition(state: WorkflowState, transition: Transition, now
   return { ...state, sequence, history, updatedMs: nowMs }
 }
 
-export function enter(
-  state: WorkflowState,
-  phase: Phase,
-  nowMs: number,
-  ledBy?: WorkflowState['ledBy'],
-): WorkflowState {
+export function enter(state: WorkflowState, phase: Phase, nowMs: number, ledBy?: WorkflowState['ledBy']) {
   const visit = visitsOf(state, phase.id) + 1
   const visits = { ...state.visits, [phase.id]: visit }
   const { [phase.id]: left, ...unfinished } = state.unfinished

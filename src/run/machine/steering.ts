@@ -132,12 +132,7 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
   return isSpent ? end(rejected, 'stalled', nowMs, attemptsFailed(phaseAttempts, why)) : rejected
 }
 
-function judged(
-  state: WorkflowState,
-  event: 'approved' | 'rejected',
-  note: string | undefined,
-  nowMs: number,
-): WorkflowState {
+function judged(state: WorkflowState, event: 'approved' | 'rejected', note: string | undefined, nowMs: number) {
   const detail = note === undefined ? {} : { detail: note }
   const noted = withTransition(state, { event, ...where(state), ...detail }, nowMs)
   return state.active ? countElapsed(noted, nowMs) : noted
@@ -162,12 +157,7 @@ export function retryStep(state: WorkflowState, step: number, nowMs: number): St
   return { state: again(counted, phase, { ...ended, maxAttempts: 0, out: false, failure: undefined }, nowMs) }
 }
 
-function again(
-  state: WorkflowState,
-  phase: Phase,
-  { step, attempts, failure }: StepInWork,
-  nowMs: number,
-): WorkflowState {
+function again(state: WorkflowState, phase: Phase, { step, attempts, failure }: StepInWork, nowMs: number) {
   const granted = { step, attempts, maxAttempts: attempts + phase.maxStepAttempts, out: false, failure }
   const others = state.inWork.filter((one) => one.step !== step)
   const inWork = [...others, granted].sort((one, other) => one.step - other.step)

@@ -153,13 +153,7 @@ function isEarly(result: ResultThere, { takes }: Observation): boolean {
   return takes === 'complete' && result.kind === 'invalid'
 }
 
-function takeResult(
-  state: WorkflowState,
-  phase: Phase,
-  step: StepInWork,
-  result: ResultThere,
-  seen: Observation,
-): Advance {
+function takeResult(state: WorkflowState, phase: Phase, step: StepInWork, result: ResultThere, seen: Observation) {
   const file = stepResultFile(phase, step.step)
   const effects = result.archived ? [] : [archiveStep(state, file, stepArchiveName(step))]
   if (result.kind === 'invalid') return stepFailed(state, phase, step, result.why, seen, effects)

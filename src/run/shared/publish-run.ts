@@ -275,12 +275,7 @@ function endHere(
 }
 
 /** Ends the run here, because of the commit `there`. `commit`: what was to be published. `published`: ours in the remote. */
-async function lose(
-  attempt: Attempt,
-  there: string,
-  commit?: string,
-  published = attempt.share.commit,
-): Promise<PostflightError> {
+async function lose(attempt: Attempt, there: string, commit?: string, published = attempt.share.commit) {
   const { call, folder, share } = attempt
   const { remote, run } = share
   const isKept = commit !== undefined && !(await isPublished(call, commit, published))

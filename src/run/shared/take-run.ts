@@ -216,11 +216,7 @@ function putInPlace(
   })
 }
 
-export async function heldError(
-  call: GitCall,
-  { remote, run, ...before }: RemoteRun,
-  nowMs: number,
-): Promise<PostflightError> {
+export async function heldError(call: GitCall, { remote, run, ...before }: RemoteRun, nowMs: number) {
   const commit = await commitOf(call, remote, run)
   if (commit !== '') await fetchRuns(call, remote, [run])
   const holder = (commit === '' ? undefined : await holderAt(call, commit)) ?? before.holder

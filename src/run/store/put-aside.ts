@@ -16,11 +16,7 @@ const RUNS_FOLDER = 'workflow-runs'
  * Moves files of earlier runs to `workflow-runs/N`. Without `ended`, artifacts stay: they may be a person's. Needs the
  * run's lock. After a failure the next call moves the rest.
  */
-export function putAside(
-  folder: TaskFolder,
-  definition: Definition,
-  ended: WorkflowState | undefined,
-): string | undefined {
+export function putAside(folder: TaskFolder, definition: Definition, ended: WorkflowState | undefined) {
   const left = (ended?.definition.phases ?? []).flatMap((phase) => phase.artifact ?? [])
   const phases = [...definition.phases, ...(ended?.definition.phases ?? [])]
   const folders = new Set(phases.flatMap(({ id }) => [`${ARTIFACTS_FOLDER}/${id}`, `${CHECKS_FOLDER}/${id}`]))

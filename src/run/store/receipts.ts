@@ -35,11 +35,7 @@ export function checkCommand(folder: TaskFolder): string {
   return commandLine(['workflow', 'check', taskWord(folder)], folder.root)
 }
 
-export function checkBreach(
-  folder: TaskFolder,
-  state: WorkflowState,
-  { check, artifact = '' }: Phase,
-): string | undefined {
+export function checkBreach(folder: TaskFolder, state: WorkflowState, { check, artifact = '' }: Phase) {
   if (check.run === undefined) return undefined
   const command = checkCommand(folder)
   const named = `the check \`${quote(check.run, 200)}\``
