@@ -9,7 +9,7 @@ import { checkingSince } from '../marker/run-checks.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { type AgentStop, afterWaitEvent, hadAskedBefore, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
-import { type Reconciled, reconcile } from './machine/machine.ts'
+import { reconcile } from './machine/machine.ts'
 import type { Effect, Observation, StopCircumstances } from './machine/observation.ts'
 import { currentPhase, stepResultFile, withBatch } from './machine/position.ts'
 import { type DuePrompt, duePrompt, promptRecord, type TurnEnds } from './machine/prompt.ts'
@@ -215,7 +215,7 @@ export function turnUnderLock(
   return takenFrom(folder, start, reconciled)
 }
 
-function takenFrom(folder: TaskFolder, start: WorkflowState, reconciled: Reconciled) {
+function takenFrom(folder: TaskFolder, start: WorkflowState, reconciled: ReturnType<typeof reconcile>) {
   const { state, command } = reconciled
   const due = command === 'prompt' ? dueOf(folder, state) : undefined
   return { ...reconciled, due, ends: start.active && !state.active }

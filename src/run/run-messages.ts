@@ -17,14 +17,7 @@ export const TURN_ENDS = {
 export const PROMPT_TEXT = {
   standard: (inStep: boolean): string =>
     inStep ? 'Do this step of the work: {{step}}' : 'All steps of this phase have ended. Write down their results.',
-  title: (
-    workflow: string,
-    task: string,
-    phase: string,
-    step: string | undefined,
-    attempt: number,
-    limit: number,
-  ): string =>
+  title: (workflow: string, task: string, phase: string, step: string | undefined, attempt: number, limit: number) =>
     `Workflow "${workflow}", task ${task}: phase "${phase}"${step === undefined ? '' : `, ${step}`}, attempt ${attempt} of ${limit}.`,
   failure: (why: string): string => `Problem with the last result: ${why}`,
   earlierFailure: (why: string): string => `Problem with an earlier result: ${why}`,

@@ -1,5 +1,4 @@
 import type { Occasion } from '../hosts/host.ts'
-import type { Recorded } from '../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
@@ -9,10 +8,8 @@ import { type PlannedMarker, planStop, predictOutcome, recordsOf, type SeenMarke
 
 /** Answers a stop (docs/design.md, "Plan and commit") for the hook, OpenCode's plugin and `explain`. */
 
-export interface StopOfRuns {
+export interface StopOfRuns extends Pick<AnsweredStop, 'problems' | 'recorded'> {
   readonly report: RunReport
-  readonly problems: readonly SearchProblem[]
-  readonly recorded: readonly Recorded[]
 }
 
 /** `isBlocked`: no prompt may be sent. */
@@ -20,12 +17,10 @@ type DriveRuns = (isBlocked: boolean) => StopOfRuns | Promise<StopOfRuns>
 
 export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
 
-export interface CountedPart {
+interface CountedPart extends Pick<Answered, 'recorded' | 'notices'> {
   /** Whether a definition of done may hold this stop: not in plan mode, during a run, or without its file or trusted copy. */
   readonly judges: (root: string) => boolean
   readonly count: (committed: CommittedStop) => CommittedStop
-  readonly recorded: readonly Recorded[]
-  readonly notices: readonly string[]
 }
 
 /** None of its functions throws. */
@@ -40,12 +35,7 @@ export interface AnsweredStop extends Answered {
   readonly problems: readonly SearchProblem[]
 }
 
-const NOTHING_ARMED: CountedPart = {
-  judges: () => false,
-  count: (committed) => committed,
-  recorded: [],
-  notices: [],
-}
+const NOTHING_ARMED: CountedPart = { judges: () => false, count: (committed) => committed, recorded: [], notices: [] }
 
 /** Rejects only if `driveRuns` does. */
 export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done?: DonePart): Promise<AnsweredStop> {

@@ -3,6 +3,7 @@ import { cut, oneLine, stripControl } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { failureWords, markerProblem } from '../marker/check-messages.ts'
 import { checksSessionOf, DEFAULT_REASON, type Marker, namedWork, remainingSteps } from '../marker/marker.ts'
+import type { StoredMarker } from '../marker/stored-marker.ts'
 import { taskLabel } from '../project/task-folder.ts'
 import { REASON_LIMIT } from './answer.ts'
 import { REASON_TEXT } from './stop-messages.ts'
@@ -17,16 +18,13 @@ const NAME_LIMIT = 120
 /** In characters, if several markers share an answer. */
 const LEAST_OWN_REASON = 80
 
-export interface BlockedMarker {
-  readonly marker: Marker
+export interface BlockedMarker extends Pick<StoredMarker, 'marker' | 'checkingSinceMs'> {
   /** A folder name, or `.` for `specs/` itself. */
   readonly task: string
   readonly path: string
   readonly count: number
   readonly root?: string | undefined
   readonly shells?: readonly string[] | undefined
-  /** In ms since the epoch. */
-  readonly checkingSinceMs?: number | undefined
   readonly mayWait?: boolean | undefined
   readonly isDone?: boolean | undefined
   readonly endingTool?: string | undefined

@@ -47,10 +47,7 @@ interface Caller {
   readonly signal: AbortSignal
 }
 
-interface Child {
-  readonly session: string
-  readonly manner: Manner
-}
+type Child = Pick<Caller, 'session' | 'manner'>
 
 export class PhaseRunner {
   readonly #ports: PhasePorts

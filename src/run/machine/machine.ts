@@ -37,7 +37,6 @@ import {
   type Advance,
   advanceSteps,
   attemptsFailed,
-  type Command,
   commandOfRun,
   goesOutAgain,
   only,
@@ -210,18 +209,12 @@ export interface WorkflowPorts {
 /** Maximum per transition, plus one for each further step of a batch. */
 const ENTRIES_AT_ONCE = 8
 
-export interface Reconciled {
-  readonly state: WorkflowState
-  readonly command: Exclude<Command, 'observe'>
-  /** Whether time ran out; the next turn continues. */
-  readonly unfinished: boolean
-}
-
 /**
  * Leaves the state on disk. Writes it before the next effects, so that a crash anywhere leads to the same result.
- * Writing every state would take too long, so transitions are recorded before the state drops them.
+ * Writing every state would take too long, so transitions are recorded before the state drops them. `unfinished`: whether
+ * time ran out; the next turn continues.
  */
-export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = start): Reconciled {
+export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = start) {
   let state = start
   let written = onDisk
   let recorded = onDisk.sequence

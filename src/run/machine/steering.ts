@@ -2,7 +2,7 @@ import type { StepRefusal } from '../../kernel/errors.ts'
 import { type Definition, reachedFrom } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase, targetsOf } from '../definition/phase-fields.ts'
-import type { ArtifactSeen } from './observation.ts'
+import type { Observation } from './observation.ts'
 import {
   currentPhase,
   isResumable,
@@ -59,11 +59,7 @@ export function returnState(state: WorkflowState, why: string, nowMs: number): W
 }
 
 /** Raises limits instead of resetting counts, so that no archived attempt is overwritten. */
-export function resumeState(
-  state: WorkflowState,
-  who: Runner,
-  seen: { readonly nowMs: number; readonly artifact: ArtifactSeen },
-): WorkflowState {
+export function resumeState(state: WorkflowState, who: Runner, seen: Pick<Observation, 'nowMs' | 'artifact'>) {
   const phase = currentPhase(state)
   const resumed: WorkflowState = {
     // The client may have ended after the last transition.

@@ -6,10 +6,7 @@ import type { WorkflowState } from '../machine/state.ts'
 import { listExamples } from '../store/find-definition.ts'
 import { requireDefinition } from '../store/load-definition.ts'
 
-export interface OwnDefinitions {
-  readonly root: string
-  readonly packageFolder: string
-}
+type OwnDefinitions = Readonly<Record<'root' | 'packageFolder', string>>
 
 /** Whether this checkout or machine already has the run's definition. `known`: the state of that run here. */
 export function hasOwnPrompts(state: WorkflowState, known: WorkflowState | undefined, own: OwnDefinitions): boolean {

@@ -83,11 +83,6 @@ function filesBelow(folder: string, location: string, depth = DEPTH): string[] {
   return fs.readdirSync(above).flatMap((name) => filesBelow(folder, `${location}/${name}`, depth - 1))
 }
 
-export interface Placing {
-  readonly written: ReadonlyMap<string, Buffer>
-  readonly removed: readonly string[]
-}
-
 /**
  * Replaces only files that this machine has published or kept (`bases`): nothing is lost. Files of an ended run are put
  * aside before (`ended`).
@@ -98,7 +93,7 @@ export function planPlacing(
   theirs: ReadonlyMap<string, Buffer>,
   bases: readonly ReadonlyMap<string, Buffer>[],
   ended: Definition | undefined,
-): Placing {
+) {
   for (const name of theirs.keys()) {
     if (!isRunFile(definition, name)) throw refused(`"${name}" is not a file of its workflow`)
   }
@@ -131,6 +126,8 @@ export function namesLeft(folder: string, { phases }: Definition, theirs: Readon
   const names = [...moved.flatMap(({ artifact }) => artifact ?? []), ...stepResultFiles(folder)]
   return names.filter((name) => !theirs.has(name))
 }
+
+export type Placing = Readonly<ReturnType<typeof planPlacing>>
 
 /** Needs the run's lock. */
 export function placeFiles(folder: string, { written, removed }: Placing): void {
