@@ -10,7 +10,8 @@ import { PostflightError } from '../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { proveOrClear } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
-import { type Environment, jsonObjectIn } from '../kernel/values.ts'
+import { jsonObjectIn } from '../kernel/values.ts'
+import type { CommandContext } from '../project/command-context.ts'
 import { stateFolder } from '../project/home-folder.ts'
 import { inMainCheckout } from '../project/root.ts'
 import { DONE_WORD } from '../project/task-folders.ts'
@@ -47,10 +48,7 @@ export function readDoneFile(root: string) {
 
 /** Outside of the repository: everything inside may come with a clone, or from an agent. */
 
-export interface Person {
-  readonly environment: Environment
-  readonly findHome: () => string
-}
+export type Person = Pick<CommandContext, 'environment' | 'findHome'>
 
 export interface TrustedRules {
   readonly rules: readonly DoneRule[]

@@ -1,10 +1,10 @@
 import type { Occasion } from '../hosts/host.ts'
-import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
+import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
-import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
+import { type Answered, answerToStop, type RunReport, type StopReport } from './answer-for.ts'
 import { type CommittedStop, commitStop } from './commit.ts'
 import { byPath, observeStop } from './observe-stop.ts'
-import { type PlannedMarker, planStop, predictOutcome, recordsOf, type SeenMarker, type StopOutcome } from './plan.ts'
+import { type PlannedMarker, planStop, predictOutcome, recordsOf, type SeenMarker } from './plan.ts'
 
 /** Answers a stop (docs/design.md, "Plan and commit") for the hook, OpenCode's plugin and `explain`. */
 
@@ -29,10 +29,8 @@ export interface DonePart extends CountedPart {
   readonly armAfterRuns: () => Promise<boolean>
 }
 
-export interface AnsweredStop extends Answered {
+export interface AnsweredStop extends Answered, Pick<StopReport, 'outcomes' | 'problems'> {
   readonly plan: readonly PlannedMarker[]
-  readonly outcomes: readonly StopOutcome[]
-  readonly problems: readonly SearchProblem[]
 }
 
 const NOTHING_ARMED: CountedPart = { judges: () => false, count: (committed) => committed, recorded: [], notices: [] }

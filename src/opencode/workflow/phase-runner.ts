@@ -20,7 +20,7 @@ import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
 import { visitsOf, type WorkflowState } from '../../run/machine/state.ts'
 import { readState } from '../../run/store/state-store.ts'
 import type { SubAgentGuard } from '../guard/prompt-guards.ts'
-import type { Sessions } from '../sessions.ts'
+import type { Agent, Sessions } from '../sessions.ts'
 
 /** No person can answer a question there, and a run inside a run would not end. */
 const PERMISSION: readonly PermissionRule[] = [
@@ -38,9 +38,7 @@ export interface PhasePorts {
   readonly subAgents: SubAgentGuard
 }
 
-interface Caller {
-  readonly session: string
-  readonly root: string
+interface Caller extends Pick<Agent, 'session' | 'root'> {
   readonly manner: Manner
   readonly folder: TaskFolder
   /** Raised if the user interrupts or deletes the conversation. */

@@ -31,10 +31,8 @@ export function objectOf<Table extends Fields>(table: Table): Reader<Values<Tabl
   }
 }
 
-type Keys = Readonly<Record<string, { readonly key: string }>>
-
 /** What `objectOf` reads. */
-export function keyed(table: Keys, values: object): object {
+export function keyed(table: Readonly<Record<string, { readonly key: string }>>, values: object): object {
   const held = values as Readonly<Record<string, unknown>>
   return Object.fromEntries(Object.entries(table).map(([name, { key }]) => [key, held[name]]))
 }
