@@ -187,7 +187,6 @@ export function askedAt({ task }: TaskFolder, prompt: string, roots: readonly st
   return SLOTS.findLast(isTaken) ?? 0
 }
 
-/** Takes a slot after `asked`. */
 export function countAsking(folder: TaskFolder, prompt: string, asked: number): boolean {
   return SLOTS.slice(asked).some((slot) => {
     try {

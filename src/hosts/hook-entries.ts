@@ -152,7 +152,6 @@ export interface HookHost {
   /** Whether hooks get CLAUDE_PROJECT_DIR. */
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
-  /** The setting that switches all hooks off. */
   readonly offSwitch?: 'disableAllHooks' | 'hooksDisabled'
   /** If the host runs the hook only once the user trusts it, or its folder. */
   readonly trust?: HookTrust

@@ -123,7 +123,6 @@ export function addToResult(result: ToolOutput, text: string): boolean {
   return true
 }
 
-/** Forgets the oldest of more than 1,000. */
 export function limitMemory(memory: Map<string, unknown> | Set<string>): void {
   const [oldest] = memory.keys()
   if (memory.size > 1_000 && oldest !== undefined) memory.delete(oldest)

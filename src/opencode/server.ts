@@ -49,7 +49,6 @@ interface StopRouterParts {
 
 function createStopRouter({ sessions, turns, guard, idle, inLoop, subAgents, driver, oneShot }: StopRouterParts) {
   const background = new Set<string>()
-  /** Whether this OpenCode asks before a session stops. */
   let asksBeforeStop = false
 
   function isHeldInLoop(agent: Agent): boolean {

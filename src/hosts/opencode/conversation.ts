@@ -246,7 +246,6 @@ export class SessionTree {
     return this.#agents.get(session)
   }
 
-  /** The session and its ancestors, up to the root. */
   async lineageOf(session: string): Promise<string[]> {
     const lineage = [session]
     for (let id = session; lineage.length <= MAX_DEPTH; ) {

@@ -276,7 +276,6 @@ export async function runWorkflowCommand(driver: WorkflowDriver, session: string
   parts.splice(0, parts.length, ownText(`Tell the user the result in a sentence or two:\n\n${outcome}`))
 }
 
-/** `<task> [definition] [--set NAME=VALUE]…` */
 function commandRequest(line: string): RunRequest {
   const [task = '', ...rest] = commandWords(line)
   const end = rest.indexOf('--set')

@@ -240,7 +240,6 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
   })
 }
 
-/** The rules can be checked only if the shape is right. */
 export function checkDefinition(value: unknown) {
   const shape = checkShape(value)
   if ('faults' in shape) return { faults: shape.faults, warnings: [], file: undefined }

@@ -58,7 +58,6 @@ export function enter(state: WorkflowState, phase: Phase, nowMs: number, ledBy?:
   return withTransition(entered, { event: 'enter', phase: phase.id, visit }, nowMs)
 }
 
-/** Whether a prompt is out. */
 export function isPrompted({ stage }: WorkflowState): boolean {
   return stage === 'prompted' || stage === 'came-back'
 }

@@ -81,8 +81,7 @@ function requireAnswer(answer: GitAnswer, remote: string): GitAnswer {
 
 /** `there`: after `published` the pushed commit or a later one. `isRefused`: it will not arrive later either. */
 export type Pushed =
-  | { readonly outcome: 'published'; readonly there: string }
-  | { readonly outcome: 'moved'; readonly there: string }
+  | { readonly outcome: 'published' | 'moved'; readonly there: string }
   | { readonly outcome: 'gone' }
   | { readonly outcome: 'failed'; readonly detail: string; readonly isRefused: boolean }
 
@@ -172,7 +171,6 @@ function isSafeName(name: string): boolean {
   return NAME.test(name) && !DEVICE.test(name) && !/^\.(?:git|postflight)/iu.test(name)
 }
 
-/** Undefined if it does not exist. */
 export async function readBlob(call: GitCall, commit: string, path: string): Promise<Buffer | undefined> {
   const { status, bytes, detail } = await runGit(call, 'cat-file', 'blob', `${commit}:${path}`)
   if (status === undefined) throw new PostflightError('git-failed', { command: 'cat-file', detail })

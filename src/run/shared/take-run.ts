@@ -56,7 +56,6 @@ export async function readRuns(call: GitCall, remote: string) {
   return { runs: read, lost }
 }
 
-/** The runs whose commits are not here yet. */
 async function withoutCommit(call: GitCall, runs: ReadonlyMap<string, string>): Promise<string[]> {
   if (runs.size === 0) return []
   const input = [...runs.values()].map((commit) => `${commit}\n`).join('')

@@ -29,8 +29,6 @@ import { putAside } from './put-aside.ts'
 import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
 
-/** Starts, resumes, steers and ends runs. */
-
 /** Moves files of earlier runs aside, even if their state is gone: to the folder `aside`, below the task folder. */
 export function startRun(
   folder: TaskFolder,
