@@ -39,16 +39,7 @@ import {
   touchFolder,
   writeBaseline,
 } from './done-state.ts'
-import {
-  FileSearch,
-  isSearched,
-  judgeRules,
-  MAX_CHANGED,
-  MAX_ENTRIES,
-  type RuleState,
-  SEARCH_MS,
-  searchDeadline,
-} from './search.ts'
+import { FileSearch, isSearched, judgeRules, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS, searchDeadline } from './search.ts'
 import { doneStatus, type Person, requireTrusted } from './trust-store.ts'
 
 export interface Armed {
@@ -171,7 +162,7 @@ function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
   return prompt === undefined ? undefined : { sinceMs: read.times.changedMs, paths, prompt }
 }
 
-function pathsOf(states: readonly RuleState[]): Record<string, string> {
+function pathsOf(states: JudgedDone['states']): Record<string, string> {
   return Object.fromEntries(states.flatMap(({ key, paths }) => (paths === undefined ? [] : [[key, paths]])))
 }
 
@@ -252,13 +243,13 @@ function showAsked(folder: TaskFolder, asked: number): void {
   showCount(folder.path, asked)
 }
 
-function checksOf(due: readonly RuleState[]): string[] {
+function checksOf(due: JudgedDone['due']): string[] {
   return [...new Set(due.flatMap(({ rule }) => rule.checks))]
 }
 
 const MAX_LISTED_RULES = 5
 
-function reasonFor(root: string, due: readonly RuleState[], { reader }: Occasion): string {
+function reasonFor(root: string, due: JudgedDone['due'], { reader }: Occasion): string {
   const wait = `${commandLine(['wait', DONE_WORD], rootOptionFor(reader, root))} --for`
   const more = due.length - MAX_LISTED_RULES
   return [

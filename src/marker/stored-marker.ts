@@ -34,10 +34,7 @@ export const UNOWNED_LIFETIME_MS = 24 * HOUR_MS
 const SESSION_TOLERANCE_MS = 10_000
 
 /** mtime and ctime in ms since the epoch. */
-export interface FileTimes {
-  readonly modifiedMs: number
-  readonly changedMs: number
-}
+export type FileTimes = Readonly<Record<'modifiedMs' | 'changedMs', number>>
 
 export function isUnowned(marker: Marker): boolean {
   return marker.hostSession === undefined

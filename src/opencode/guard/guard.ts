@@ -12,15 +12,7 @@ import { taskWord } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import { findActiveRuns, hasRunOf } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
-import {
-  type AnsweredStop,
-  answerStop,
-  type DonePart,
-  endStop,
-  NO_RUNS,
-  predictStop,
-  type StopOfRuns,
-} from '../../stop/answer-stop.ts'
+import { type AnsweredStop, answerStop, type DonePart, endStop, NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
 import { updateWait } from '../../stop/commit.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import { waitVerdict } from '../../stop/rules.ts'
@@ -73,7 +65,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
   /** Counts a block on disk. */
   async function stop(agent: Agent, runningSubagents: number) {
     const occasion = occasionOf(agent, runningSubagents)
-    const driveRuns = async (isBlocked: boolean): Promise<StopOfRuns> => {
+    const driveRuns = async (isBlocked: boolean) => {
       if (isBlocked || runningSubagents > 0) return NO_RUNS
       try {
         const idle = await inspect(agent, occasion)

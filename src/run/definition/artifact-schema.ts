@@ -74,11 +74,7 @@ export function schemaFaults(schema: unknown, path: readonly string[] = [], dept
   })
 }
 
-export interface Breach {
-  readonly at: string
-  readonly keyword: string
-  readonly expected: string
-}
+type Breach = Readonly<Record<'at' | 'keyword' | 'expected', string>>
 
 /** Steps of one check take about 50 ms, for which OpenCode's server is blocked. */
 export const MAX_SCHEMA_STEPS = 250_000

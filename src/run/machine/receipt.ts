@@ -33,7 +33,7 @@ const TIMES_FIELDS = {
 }
 
 /** As they were when the check began. No program can set ctime on a POSIX system. */
-export interface ArtifactTimes extends Values<typeof TIMES_FIELDS> {}
+interface ArtifactTimes extends Values<typeof TIMES_FIELDS> {}
 
 const readTimes = objectOf(TIMES_FIELDS)
 

@@ -8,14 +8,7 @@ import { quote, stripControl } from '../../kernel/text.ts'
 import { failureWords, NO_OUTPUT } from '../../marker/check-messages.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import {
-  type ArtifactTimes,
-  type BoundFile,
-  CHECKS_FOLDER,
-  isReceiptName,
-  parseReceipt,
-  type Receipt,
-} from '../machine/receipt.ts'
+import { type BoundFile, CHECKS_FOLDER, isReceiptName, parseReceipt, type Receipt } from '../machine/receipt.ts'
 import { visitsOf, type WorkflowState } from '../machine/state.ts'
 import { namesIn } from './put-aside.ts'
 
@@ -93,7 +86,7 @@ function isUnchanged(folder: string, artifact: string, receipt: Receipt): boolea
   return hash !== '' && receipt.artifact === hash
 }
 
-function timesOf(folder: string, artifact: string): ArtifactTimes | undefined {
+function timesOf(folder: string, artifact: string): Receipt['artifactTimes'] {
   try {
     const found = inspectInside(folder, artifact)
     if (found.kind !== 'file') return undefined
