@@ -42,8 +42,7 @@ export function composeReason(blocked: readonly BlockedMarker[], form: CommandFo
     const separator = index === 0 ? 0 : 2
     const next = blocked[index + 1]
     const reserve = next === undefined ? 0 : 2 + countRest(left - 1, next).length
-    const leastWith = (details: string): number =>
-      separator + ownReason(item, LEAST_OWN_REASON).length + 1 + details.length
+    const leastWith = (details: string) => separator + ownReason(item, LEAST_OWN_REASON).length + 1 + details.length
     let details = describe(item, form, true)
     // Very long paths leave room only for the command.
     if (index === 0 && leastWith(details) + reserve > room) details = describe(item, form, false)

@@ -75,8 +75,7 @@ export function doneGivenUp(run: string, failed: string | undefined): string {
   return `postflight-guard: stopped ${failed === undefined ? 'without the checks of specs/done.yaml,' : `although ${failed},`} after ${CONTINUATION_LIMIT} blocked stops. To run the checks: \`${run}\``
 }
 
-const subject = (task: string | undefined): string =>
-  task === undefined ? 'an agent' : `task ${oneLine(taskLabel(task), 80)}`
+const subject = (task: string | undefined) => (task === undefined ? 'an agent' : `task ${oneLine(taskLabel(task), 80)}`)
 
 /** Without a task: of a definition of done. */
 export const ALERT_TEXT = {

@@ -237,8 +237,7 @@ export function aheadOf({ definition, phase }: WorkflowState): (id: string) => b
 function forwardWays(definition: Definition): Ways {
   const { phases } = definition
   const passing = passingWays(definition)
-  const isLoop = (from: string, fail: string): boolean =>
-    from === fail || reachedFrom(fail, (id) => passing.get(id)).has(from)
+  const isLoop = (from: string, fail: string) => from === fail || reachedFrom(fail, (id) => passing.get(id)).has(from)
   return new Map(
     phases.map(({ id, next }) => [
       id,

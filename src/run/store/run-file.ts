@@ -118,8 +118,7 @@ export function removeRunFile(folder: TaskFolder, id: string): void {
 
 /** Gives the copy of an active run a new id. */
 export function idToResume(folder: TaskFolder, id: string): string {
-  const isOther = (file: RunFile): boolean =>
-    file.id === id && file.folder !== undefined && file.folder.path !== folder.path
+  const isOther = (file: RunFile) => file.id === id && file.folder !== undefined && file.folder.path !== folder.path
   return findRunFiles(folder.root).some(isOther) ? newRunId() : id
 }
 
