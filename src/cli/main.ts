@@ -113,11 +113,7 @@ async function explainNpx(
 }
 
 /** `done` after help and version, a usage error otherwise. */
-export function asUsageError(
-  error: unknown,
-  program: CommandUnknownOpts,
-  words: readonly string[],
-): PostflightError | undefined | 'done' {
+export function asUsageError(error: unknown, program: CommandUnknownOpts, words: readonly string[]) {
   if (!(error instanceof CommanderError)) return undefined
   if (error.exitCode === 0) return 'done'
   const selected = selectedCommands(program, words)

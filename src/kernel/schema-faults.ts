@@ -21,12 +21,7 @@ export interface FaultWords {
   readonly atMost?: (size: number | bigint, origin: string) => string
 }
 
-export function schemaFaults(
-  value: unknown,
-  issues: readonly z.core.$ZodIssue[],
-  words: FaultWords,
-  most: number,
-): SchemaFault[] {
+export function schemaFaults(value: unknown, issues: readonly z.core.$ZodIssue[], words: FaultWords, most: number) {
   return issues
     .slice(0, most)
     .flatMap((issue) => issueFaults(value, issue, words, most, []))

@@ -67,11 +67,7 @@ function unescaped(character: string): string {
   return /[\w.]/.test(character) || /[\p{L}\p{N}]/u.test(character) ? `\\${character}` : character
 }
 
-export function suggestion(
-  name: string,
-  known: readonly string[],
-  shown = (one: string): string => `"${one}"`,
-): string {
+export function suggestion(name: string, known: readonly string[], shown = (one: string) => `"${one}"`) {
   const closest = closestName(name, known)
   return closest === undefined ? '' : ` (did you mean ${shown(quote(closest, 80))}?)`
 }

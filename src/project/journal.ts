@@ -27,11 +27,7 @@ export function makeJournalFolder(root: string): string {
 }
 
 /** Never throws. */
-export function appendJournal(
-  root: string,
-  entries: readonly JournalEntry[],
-  nowMs: number,
-): JournalProblem | undefined {
+export function appendJournal(root: string, entries: readonly JournalEntry[], nowMs: number) {
   if (entries.length === 0) return undefined
   const { current } = journalFiles(root)
   let descriptor: number | undefined

@@ -70,11 +70,7 @@ function subfolders(folder: string, problems: SearchProblem[], undecodable: stri
 }
 
 /** Folders in `problems` may hold markers that cannot be judged. */
-export function foldersHolding(
-  folders: readonly TaskFolder[],
-  fileName: string,
-  problems: SearchProblem[] = [],
-): TaskFolder[] {
+export function foldersHolding(folders: readonly TaskFolder[], fileName: string, problems: SearchProblem[] = []) {
   return folders.filter((folder) => {
     try {
       return fs.lstatSync(pathIn(folder.path, fileName), { throwIfNoEntry: false }) !== undefined

@@ -60,13 +60,7 @@ export function jsonText(value: object, indent?: number): string {
 }
 
 /** With --json also as a document on stdout, if that works. */
-export function printError(
-  error: PostflightError,
-  json: boolean,
-  stdout: Output,
-  stderr: Output,
-  root?: string,
-): number {
+export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output, root?: string) {
   const message = messageOf(error, root)
   stderr.write(wrapped(`postflight: ${message}\n`, stderr))
   const document: ErrorDocument = { error: { code: error.code, message } }

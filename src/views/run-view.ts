@@ -159,12 +159,7 @@ export function notPublished({ rootOption }: CommandContext, folder: TaskFolder,
 }
 
 /** The same for a person. */
-export function runLines(
-  context: CommandContext,
-  folder: TaskFolder,
-  state: WorkflowState,
-  data: RunDocument,
-): string[] {
+export function runLines(context: CommandContext, folder: TaskFolder, state: WorkflowState, data: RunDocument) {
   const { rootOption, paint } = context
   const { active, why, lastFailure, hostSession, wait } = state
   const name = (text: string): string => oneLine(text, 120)

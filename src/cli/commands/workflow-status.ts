@@ -91,10 +91,7 @@ const INTERVAL_MS = 500
  * Without a terminal: prints the picture whenever it changes, until every run in it has ended, it is stopped, or the
  * reader is gone.
  */
-async function printChanges(
-  inspect: () => Result<typeof document>,
-  { stdout, json, quiet }: Surroundings,
-): Promise<0 | 1> {
+async function printChanges(inspect: () => Result<typeof document>, { stdout, json, quiet }: Surroundings) {
   const screen = processScreen(stdout, json)
   let shown: string | undefined
   let result: Result<typeof document>

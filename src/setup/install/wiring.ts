@@ -115,10 +115,7 @@ export function isInstalledIn(managed: readonly SettingsLocation[]): boolean {
 }
 
 /** The settings of an organization with which Claude Code runs no hook of ours (2.1.332). */
-export function forbidsHooks(
-  managed: readonly SettingsLocation[],
-  locations: readonly SettingsLocation[],
-): string | undefined {
+export function forbidsHooks(managed: readonly SettingsLocation[], locations: readonly SettingsLocation[]) {
   const forbids = ({ text }: SettingsLocation): boolean => {
     const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = parsed(text)
     if (disableAllHooks === true) return true
