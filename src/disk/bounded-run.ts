@@ -37,14 +37,8 @@ type CommandEnd =
   | { readonly kind: 'interrupted'; readonly by: string }
   | { readonly kind: 'not-started'; readonly detail: string }
 
-interface CommandRun {
-  readonly end: CommandEnd
-  readonly durationMs: number
-  readonly output: string
-}
-
 /** Never rejects. */
-export async function runBounded(bounded: BoundedCommand): Promise<CommandRun> {
+export async function runBounded(bounded: BoundedCommand) {
   const startedMs = processAgeMs()
   const tail = new OutputTail()
   // Before the start: a signal must not end this process alone.
@@ -52,7 +46,7 @@ export async function runBounded(bounded: BoundedCommand): Promise<CommandRun> {
   const child = start(bounded)
   if (typeof child === 'string') {
     bounds.unwatch()
-    return { end: { kind: 'not-started', detail: child }, durationMs: 0, output: '' }
+    return { end: { kind: 'not-started' as const, detail: child }, durationMs: 0, output: '' }
   }
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => tail.add(chunk))
@@ -89,10 +83,7 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
   })
 }
 
-function watchBounds({ limitMs, signal, obeysSignals }: RunLimits): {
-  readonly reached: Promise<CommandEnd>
-  readonly unwatch: () => void
-} {
+function watchBounds({ limitMs, signal, obeysSignals }: RunLimits) {
   let unwatch = (): void => {}
   const reached = new Promise<CommandEnd>((resolve) => {
     const timer = setTimeout(() => resolve({ kind: 'timed-out', limitMs }), limitMs)

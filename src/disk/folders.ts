@@ -74,43 +74,30 @@ export function makeHiddenFolder(folder: string): void {
 
 /** An agent or a cloned repository may have filled the task folder. */
 
-type Inside =
-  | { readonly kind: 'absent' }
-  | {
-      readonly kind: 'file'
-      readonly path: string
-      readonly size: number
-      readonly modifiedMs: number
-      /** `ctime`. */
-      readonly changedMs: number
-    }
-  | { readonly kind: 'other'; readonly what: string }
-  | { readonly kind: 'elsewhere'; readonly what: string }
-
 /** Through real folders only. `relative` has `/` and no `..`. */
-export function inspectInside(folder: string, relative: string): Inside {
+export function inspectInside(folder: string, relative: string) {
   const parts = relative.split('/')
   let current = folder
   for (const [index, part] of parts.entries()) {
     current = path.join(current, part)
     const kind = kindAt(current)
-    if (kind === undefined) return { kind: 'absent' }
+    if (kind === undefined) return { kind: 'absent' } as const
     const isLast = index === parts.length - 1
-    if (!isLast && kind === 'file') return { kind: 'elsewhere', what: FILE_DETAILS.belowFile }
-    if (!isLast && kind !== 'folder') return { kind: 'elsewhere', what: FILE_DETAILS.behind(kind) }
-    if (isLast && kind !== 'file') return { kind: 'other', what: KIND_NAMES[kind] }
+    if (!isLast && kind === 'file') return { kind: 'elsewhere', what: FILE_DETAILS.belowFile } as const
+    if (!isLast && kind !== 'folder') return { kind: 'elsewhere', what: FILE_DETAILS.behind(kind) } as const
+    if (isLast && kind !== 'file') return { kind: 'other', what: KIND_NAMES[kind] } as const
   }
   const { size, mtimeMs, ctimeMs } = fs.lstatSync(current)
-  return { kind: 'file', path: current, size, modifiedMs: mtimeMs, changedMs: ctimeMs }
+  return { kind: 'file', path: current, size, modifiedMs: mtimeMs, changedMs: ctimeMs } as const
 }
 
-export function inspectNamed(folder: string, relative: string): Inside {
+export function inspectNamed(folder: string, relative: string) {
   try {
     return inspectInside(folder, relative)
   } catch (error) {
     const code = errorCode(error)
     if (code !== 'EACCES' && code !== 'ENAMETOOLONG') throw error
-    return { kind: 'elsewhere', what: FILE_DETAILS.outOfReach(code) }
+    return { kind: 'elsewhere', what: FILE_DETAILS.outOfReach(code) } as const
   }
 }
 

@@ -1,45 +1,21 @@
 import fs from 'node:fs'
 import { KIND_NAMES, SIZE_DETAILS } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import {
-  closeQuietly,
-  errorCode,
-  type FileIdentity,
-  identityOfStats,
-  isAbsent,
-  kindOfStats,
-  READING,
-} from './file-facts.ts'
+import { closeQuietly, errorCode, identityOfStats, isAbsent, kindOfStats, READING } from './file-facts.ts'
 
 /** A cloned repository may have filled the folder, so this reads no links, pipes or devices. */
 
-export type NotRead = { readonly kind: 'absent' } | { readonly kind: 'unreadable'; readonly detail: string }
-
-type BytesRead =
-  | {
-      readonly kind: 'bytes'
-      readonly bytes: Buffer
-      readonly whole: boolean
-      readonly identity: FileIdentity
-      readonly modifiedMs: number
-      /** `ctime`. */
-      readonly changedMs: number
-    }
-  | NotRead
-
-export type FileRead =
-  | (Omit<Extract<BytesRead, { kind: 'bytes' }>, 'kind' | 'bytes'> & { readonly kind: 'text'; readonly text: string })
-  | NotRead
+export type FileRead = ReturnType<typeof readSmallFile>
 
 /** In bytes. A larger settings file, manifest or definition is not one. */
 const SMALL = 1_048_576
 
 /** Never throws. */
-export function readSmallFile(path: string, limit = SMALL, likely = false): FileRead {
+export function readSmallFile(path: string, limit = SMALL, likely = false) {
   const read = readSmallBytes(path, limit, likely)
   if (read.kind !== 'bytes') return read
   const { bytes, ...about } = read
-  return { ...about, kind: 'text', text: bytes.toString('utf8') }
+  return { ...about, kind: 'text' as const, text: bytes.toString('utf8') }
 }
 
 /** Undefined if it is missing, unreadable or too large. Never throws. */
@@ -56,14 +32,14 @@ export function requireText(path: string, shown: string, limit?: number): string
 }
 
 /** `likely`: something was just seen there. */
-export function readSmallBytes(path: string, limit: number, likely = false): BytesRead {
+export function readSmallBytes(path: string, limit: number, likely = false) {
   let descriptor: number | undefined
   try {
     // An exception is the slowest way to find that a file is missing.
-    if (!likely && fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'absent' }
+    if (!likely && fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'absent' } as const
     descriptor = fs.openSync(path, READING)
     const stats = fs.fstatSync(descriptor, { bigint: true })
-    if (!stats.isFile()) return { kind: 'unreadable', detail: KIND_NAMES[kindOfStats(stats)] }
+    if (!stats.isFile()) return { kind: 'unreadable', detail: KIND_NAMES[kindOfStats(stats)] } as const
     const buffer = Buffer.allocUnsafe(Math.min(limit, Number(stats.size)) + 1)
     let length = 0
     // Another read to find the end would double the calls.
@@ -73,7 +49,7 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
       length += count
     } while (length < Math.min(limit, Number(stats.size)))
     return {
-      kind: 'bytes',
+      kind: 'bytes' as const,
       bytes: buffer.subarray(0, Math.min(length, limit)),
       whole: length <= limit && Number(stats.size) <= limit,
       identity: identityOfStats(stats),
@@ -81,8 +57,8 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
       changedMs: Number(stats.ctimeMs),
     }
   } catch (error) {
-    if (isAbsent(error)) return { kind: 'absent' }
-    return { kind: 'unreadable', detail: openingFault(error) }
+    if (isAbsent(error)) return { kind: 'absent' } as const
+    return { kind: 'unreadable', detail: openingFault(error) } as const
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }

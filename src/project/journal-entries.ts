@@ -5,14 +5,9 @@ import { journalCut, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { CommandContext } from './command-context.ts'
 import { journalFiles, journalFolder } from './journal.ts'
-import { HOOK_EVENTS, type JournalLine, parseJournalLine } from './journal-entry.ts'
+import { HOOK_EVENTS, parseJournalLine } from './journal-entry.ts'
 
-interface Entries {
-  readonly entries: readonly JournalLine[]
-  readonly end: number
-}
-
-export function allEntries(context: CommandContext, root: string): Entries {
+export function allEntries(context: CommandContext, root: string) {
   const all = readBoth(root)
   if (all.cut) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
   return all
@@ -30,7 +25,7 @@ function readBoth(root: string, part?: Part) {
   return { entries: [...before.entries, ...now.entries], end: now.end, cut: before.cut || now.cut }
 }
 
-export function entriesAfter(root: string, position: number): Entries {
+export function entriesAfter(root: string, position: number) {
   const { old, current } = readableJournal(root)
   const isRotated = sizeOf(current) < position
   const before = isRotated ? readJournal(old, position).entries : []

@@ -20,11 +20,6 @@ export const PROJECT_VARIABLES: readonly string[] = [
 /** In bytes: each of git's own files holds one path. */
 const GIT_FILE_LIMIT = 8_192
 
-interface StartFolder {
-  readonly from: string
-  readonly path: string
-}
-
 interface RootSources {
   readonly option?: string | undefined
   readonly payloadCwd?: string | undefined
@@ -32,7 +27,7 @@ interface RootSources {
   readonly cwd: string
 }
 
-export function startFolders({ option, payloadCwd, environment, cwd }: RootSources): StartFolder[] {
+export function startFolders({ option, payloadCwd, environment, cwd }: RootSources) {
   const candidates: [string, string | undefined][] = [
     ['--root', option],
     ['POSTFLIGHT_ROOT', variable(environment, 'POSTFLIGHT_ROOT')],
@@ -47,7 +42,7 @@ export function startFolders({ option, payloadCwd, environment, cwd }: RootSourc
 
 /** `found`: the roots of starts that were searched before. */
 export function findRoots(
-  starts: readonly StartFolder[],
+  starts: ReturnType<typeof startFolders>,
   problems: SearchProblem[] = [],
   found: Map<string, string | undefined> = new Map(),
 ): string[] {

@@ -69,8 +69,6 @@ export const document = () => {
   })
 }
 
-type ReportDocument = field.DocumentOf<typeof document>
-
 export const run: Run<typeof declaration, typeof document> = (context, [task], { html }) => {
   const root = requireRoot(context)
   const only =
@@ -124,7 +122,7 @@ function write(file: string, root: string, page: string): void {
   withVerifiedFile(file, page, undefined, (temporary) => fs.renameSync(temporary, file))
 }
 
-function documentOf({ root, tasks }: Report, file: string | null): ReportDocument {
+function documentOf({ root, tasks }: Report, file: string | null) {
   const event = ({ timeMs, words }: StoryEvent) => ({ time: toIso(timeMs), words })
   const span = ({ status, startMs, endMs }: Report['tasks'][number]['markers' | 'runs'][number]) => {
     return { standing: status, started_at: toIso(startMs), ended_at: toIso(endMs) }
