@@ -5,7 +5,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { listed } from '../kernel/text.ts'
 import type { CommandContext, CommandResult } from '../project/command-context.ts'
 import type { DocumentOf, DocumentSource } from '../views/documents.ts'
-import type { Output } from '../views/print.ts'
+import type { Output, PrintOptions } from '../views/print.ts'
 
 // biome-ignore lint/complexity/noBannedTypes: these are the package's own defaults.
 export type BareCommand = TypedCommand<[], {}, {}>
@@ -15,7 +15,6 @@ export interface Declaration {
   readonly hidden?: boolean
   readonly description: string
   readonly examples: readonly string[]
-  /** Further text at the end of the help. */
   readonly notes?: readonly string[]
   readonly declare: (command: BareCommand) => CommandUnknownOpts
 }
@@ -28,13 +27,11 @@ export type OptionsOf<One extends Declaration> =
   // biome-ignore lint/suspicious/noExplicitAny: only one of the three types is wanted.
   ReturnType<One['declare']> extends TypedCommand<any, infer Options, any> ? Options : never
 
-export interface GlobalOptions {
+export interface GlobalOptions extends PrintOptions {
   readonly root: string | undefined
-  readonly json: boolean
-  readonly quiet: boolean
 }
 
-export interface Surroundings extends Omit<GlobalOptions, 'root'> {
+export interface Surroundings extends PrintOptions {
   readonly stdout: Output
   readonly terminalOutput: Output
   readonly contextNow: (root?: string) => CommandContext

@@ -6,7 +6,7 @@ import type { Environment } from '../kernel/values.ts'
 import type { CommandResult, Painter } from '../project/command-context.ts'
 import type { ErrorDocument } from './documents.ts'
 
-interface PrintOptions {
+export interface PrintOptions {
   readonly json: boolean
   readonly quiet: boolean
 }
