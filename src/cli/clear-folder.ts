@@ -7,14 +7,7 @@ import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '..
 import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
 import { checkFailed, checkList, checksPassed, outputLines, since } from '../marker/check-messages.ts'
 import { clearableFiles, clearFolder, isAbandonedName, recordCleared } from '../marker/clear-files.ts'
-import {
-  type CheckCaller,
-  type CheckDecision,
-  decideFolder,
-  type Marker,
-  mayHaveChecks,
-  remainingSteps,
-} from '../marker/marker.ts'
+import { type CheckCaller, decideFolder, type Marker, mayHaveChecks, remainingSteps } from '../marker/marker.ts'
 import { mustBeKept, readMarker } from '../marker/marker-file.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey, type StoredMarker } from '../marker/stored-marker.ts'
@@ -112,9 +105,7 @@ export async function clearOne(
   const session = shellIdentity(context.environment)?.session
   const caller = { session, runChecks: clearing.runChecks }
   const skipsChecks = clearing.unchecked || clearing.orphaned
-  const decision: CheckDecision = skipsChecks
-    ? { kind: 'free' }
-    : decideFolder(before.pending, before.abandoned, caller)
+  const decision = skipsChecks ? { kind: 'free' as const } : decideFolder(before.pending, before.abandoned, caller)
   // Only the receipts of `postflight done` keep the next stop from making the marker again.
   if (decision.kind !== 'free' && isSessionFolder(folder)) return refused(folder, before, 'done', decision.commands)
   if (decision.kind === 'refused') return refused(folder, before, decision.why, decision.commands)
@@ -297,9 +288,7 @@ function leftSteps(marker: Marker | undefined): string[] {
   return marker === undefined ? [] : remainingSteps(marker).map(({ name }) => name)
 }
 
-type FailedCheck = NonNullable<ClearDocument['kept'][number]['failed']>
-
-export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>): FailedCheck {
+export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>) {
   const { failure, run, durationMs, output } = failed
   return {
     run,

@@ -7,14 +7,12 @@ import type { PathKind } from './files.ts'
 
 export const EXIT = { done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 } as const
 
-type ExitCode = (typeof EXIT)[keyof typeof EXIT]
-
 type NoArguments = Readonly<Record<string, never>>
 
 const NO_ARGUMENTS: NoArguments = {}
 
 /** An exit code whose type has the error's arguments too. */
-type With<Arguments> = ExitCode & { readonly arguments: Readonly<Arguments> }
+type With<Arguments> = (typeof EXIT)[keyof typeof EXIT] & { readonly arguments: Readonly<Arguments> }
 
 export const EXIT_CODES = {
   usage: EXIT.usage as With<{ detail: string }>,

@@ -1,16 +1,5 @@
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
-import {
-  type Document,
-  isMap,
-  isNode,
-  isPair,
-  isScalar,
-  LineCounter,
-  parseDocument,
-  type Scalar,
-  visit,
-  type YAMLMap,
-} from 'yaml'
+import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml'
 import { cut, inLine, jsonFaultWords } from './text.ts'
 
 export type FaultPath = readonly (string | number)[]
@@ -142,7 +131,7 @@ export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
 function twinKey(document: Document.Parsed): SyntaxFault | undefined {
   let found: SyntaxFault | undefined
   visit(document, {
-    Map: (_key, { items }: YAMLMap) => {
+    Map: (_key, { items }) => {
       const seen = new Set<unknown>()
       for (const { key } of items) {
         // The value of each merge key, which may occur several times, is a symbol of its own (yaml 2.9).
@@ -162,7 +151,7 @@ function twinKey(document: Document.Parsed): SyntaxFault | undefined {
 function startOfText(document: Document.Parsed, end: number): number {
   let start = end
   visit(document, {
-    Scalar: (_key, { range }: Scalar) => {
+    Scalar: (_key, { range }) => {
       if (range?.[1] !== end) return undefined
       start = range[0]
       return visit.BREAK

@@ -9,15 +9,11 @@ import { isMarkerId } from './task-folder.ts'
 const BY_HOOK = ['block', 'cap', 'bypass', 'expire', 'claim', 'wait-end'] as const
 const OTHERS = ['create', 'clear', 'check', 'bypass-request', 'adopt', 'step', 'wait', 'workflow', 'error'] as const
 
-type JournalEvent = (typeof BY_HOOK | typeof OTHERS)[number]
-
 export const HOOK_EVENTS: readonly string[] = BY_HOOK
 
-type MarkerOutcome = 'cleared' | 'capped' | 'bypassed' | 'expired' | 'unchecked'
-
 export interface JournalEntry {
-  readonly event: JournalEvent
-  readonly outcome?: MarkerOutcome | undefined
+  readonly event: (typeof BY_HOOK | typeof OTHERS)[number]
+  readonly outcome?: 'cleared' | 'capped' | 'bypassed' | 'expired' | 'unchecked' | undefined
   readonly markerId?: string | undefined
   readonly replaces?: string | undefined
   /** Id of an abandoned marker: its checks were not run. */

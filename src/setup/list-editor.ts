@@ -31,8 +31,6 @@ export function removeFromList<T>(
   }
 }
 
-type Layout = ReturnType<typeof layoutOf>
-
 function layoutOf(body: string, root: Node, container: Node, depth: number, comments: boolean) {
   const whole = textOf(body, root)
   const isFileOneLine = whole !== '{}' && !whole.includes('\n')
@@ -54,7 +52,7 @@ function lineEndOf(body: string): string {
   return body.includes('\r\n') ? '\r\n' : '\n'
 }
 
-function append(body: string, container: Node, item: string, layout: Layout): string {
+function append(body: string, container: Node, item: string, layout: ReturnType<typeof layoutOf>): string {
   const last = childrenOf(container).at(-1)
   const start = last === undefined ? container.offset + 1 : endOf(last)
   const tail = body.slice(start, endOf(container) - 1)
