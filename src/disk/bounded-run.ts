@@ -10,7 +10,6 @@ const KEPT_BYTES = 4_096
 const DRAIN_MS = 200
 
 const GRACE_MS = 2_000
-
 const POLL_MS = 50
 
 /** Bytes. 500 MB of output cost 18 MB of memory instead of 43. */

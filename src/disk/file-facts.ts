@@ -37,9 +37,7 @@ export function requireKind(path: string): PathKind | undefined {
   }
 }
 
-export function kindOfStats(
-  stats: Pick<fs.StatsBase<unknown>, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO'>,
-): PathKind {
+export function kindOfStats(stats: fs.StatsBase<unknown>): PathKind {
   if (stats.isFile()) return 'file'
   if (stats.isDirectory()) return 'folder'
   if (stats.isSymbolicLink()) return 'link'
@@ -141,9 +139,7 @@ const NON_BLOCKING = fs.constants.O_NONBLOCK ?? 0
 
 /** Refuses links, and does not block on pipes. */
 export const READING = fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING
-
 export const CHANGING = fs.constants.O_RDWR | NO_FOLLOW | NON_BLOCKING
-
 export const APPENDING = fs.constants.O_APPEND | fs.constants.O_CREAT | NO_FOLLOW | NON_BLOCKING
 
 /** A nearly full disk writes a part, and reports the error only at the next write. */

@@ -192,7 +192,5 @@ export function systemCode(error: unknown): string | undefined {
 export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended' | 'too-many'
 
 export const MAX_INPUT_LENGTH = 5000
-
 export const MAX_CHECKS = 20
-
 export const WAIT_LIMIT = 10

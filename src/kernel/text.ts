@@ -4,7 +4,6 @@
  */
 
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
-
 const LONE_SURROGATES = /\p{Surrogate}/gu
 
 /** Most text. Node compiles a class of Unicode at its first use, which takes 0.5 ms. */

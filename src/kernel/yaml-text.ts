@@ -77,7 +77,6 @@ function readBounded(text: string, isJson: boolean): YamlText {
 }
 
 const TOO_DEEP = 'nested too deeply to be read'
-
 const MAX_VALUES = 1_000_000
 const MAX_LEVELS = 100
 

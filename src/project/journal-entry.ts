@@ -8,7 +8,6 @@ import { isMarkerId } from './task-folder.ts'
 
 const BY_HOOK = ['block', 'cap', 'bypass', 'expire', 'claim', 'wait-end'] as const
 const OTHERS = ['create', 'clear', 'check', 'bypass-request', 'adopt', 'step', 'wait', 'workflow', 'error'] as const
-
 export const HOOK_EVENTS: readonly string[] = BY_HOOK
 
 export interface JournalEntry {

@@ -4,7 +4,6 @@ const TITLE = '# postflight-guard'
 export const LOCAL_SETTINGS = '.claude/settings.local.json'
 
 const LOCAL_RULES = `${LOCAL_SETTINGS}.postflight-rules`
-
 export const LOCAL_FILES = [LOCAL_SETTINGS, LOCAL_RULES]
 
 /** Markers, the journal, backups of settings, and the record of rules in settings that are not shared. */

@@ -57,7 +57,6 @@ function parsedDocument<T>(text: string, file: SettingsFile<T>) {
 }
 
 const MAX_DEPTH = 500
-
 const OPENING: readonly SyntaxKind[] = [1, 3]
 const CLOSING: readonly SyntaxKind[] = [2, 4]
 const END: SyntaxKind = 17

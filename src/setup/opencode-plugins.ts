@@ -5,7 +5,6 @@ import { appendToList, removeFromList } from './list-editor.ts'
 export const PLUGIN_FILE = 'dist/opencode/postflight-guard.mjs'
 
 const LIST = ['plugin']
-
 const SHAPE = z.array(z.unknown())
 
 /** OpenCode 1.18.34 reads comments and trailing commas. */

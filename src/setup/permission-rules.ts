@@ -10,7 +10,6 @@ import { appendToList, removeFromList } from './list-editor.ts'
  */
 
 type List = 'allow' | 'ask'
-
 export type Rules = Readonly<Record<List, readonly string[]>>
 
 /** With options before each word too (`--root . install`); the star in front covers every way to start the CLI. */
@@ -31,7 +30,6 @@ export function rulesOf(freeCommands: readonly string[], isDependency: boolean):
 }
 
 const RULES = z.optional(z.array(z.unknown()))
-
 const SHAPE = z.looseObject({ allow: RULES, ask: RULES, deny: RULES })
 
 function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {

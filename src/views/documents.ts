@@ -15,9 +15,7 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
     : T
 
 export const object = z.strictObject
-
 export const list = z.array
-
 export const oneOf = z.enum
 
 export { described }
@@ -32,17 +30,11 @@ export const optionalObject = <Shape extends z.core.$ZodLooseShape>(description:
   optional(object(shape), description)
 
 export const text = (description: string) => described(z.string(), description)
-
 export const texts = (description: string) => list(text(description))
-
 export const optionalText = (description: string) => optional(z.string(), description)
-
 export const flag = (description: string) => described(z.boolean(), description)
-
 const natural = () => z.int().check(z.minimum(0))
-
 export const count = (description: string) => described(natural(), description)
-
 export const optionalCount = (description: string) => optional(natural(), description)
 
 export const task = text('Name of the task folder; "." for specs/ itself.')

@@ -100,9 +100,7 @@ function stepNumbers(folder: TaskFolder): Candidate[] {
 }
 
 type Candidate = field.DocumentOf<typeof document>['words'][number]
-
 type Wanted = 'task' | 'step' | 'step-number' | 'phase' | 'example' | 'file'
-
 export type CompletionRequest = ReturnType<typeof completionRequest>
 
 const WANTED: Readonly<Record<string, readonly Wanted[]>> = {

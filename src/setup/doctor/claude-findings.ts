@@ -49,7 +49,6 @@ export function checkSettings(context: CommandContext, project: string, elsewher
 type Wired = ReturnType<typeof wiredBySettings>[number]
 
 const STOPS: readonly string[] = ['SubagentStop', 'Stop']
-
 const DONE_EVENTS: readonly string[] = ['Stop', 'SessionStart', 'PreToolUse']
 
 const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hostOption: '' }

@@ -19,11 +19,8 @@ export interface ReactiveRule {
 }
 
 export const DEFAULT_TIMEOUT_MS = 30_000
-
 export const LONGEST_TIMEOUT_MS = 3_600_000
-
 const OUT_OF_RANGE = `it must be between 1 and ${LONGEST_TIMEOUT_MS}`
-
 const NO_MODEL = 'it must name a provider and a model, as provider/model'
 
 const word = () => z.string().check(z.trim(), z.minLength(1, 'it must not be empty'))

@@ -69,7 +69,6 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
 }
 
 export type Report = Readonly<ReturnType<typeof composeReport>>
-
 export type TaskStory = Report['tasks'][number]
 
 function grouped<One, Key>(all: readonly One[], keyOf: (one: One) => Key | null | undefined): Map<Key, One[]> {

@@ -89,9 +89,7 @@ export function statusWords(status: Status): string {
 }
 
 export const NOTHING_YET = 'No markers and no runs here yet.'
-
 export const OTHER_EVENTS = 'Other events'
-
 export const TIME_ZONE = 'All times are UTC.'
 
 export function leftOutWords(count: number): string {

@@ -50,7 +50,6 @@ export function runStory({ state, history }: ReportRun, nowMs: number) {
 }
 
 export type RunStory = Readonly<ReturnType<typeof runStory>>
-
 export type PhaseStory = RunStory['phases'][number]
 
 function waitsFor(state: WorkflowState): string | undefined {

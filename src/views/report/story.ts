@@ -24,9 +24,7 @@ export interface ReportRun {
 }
 
 export type MarkerStatus = MarkerView['state'] | 'unchecked' | 'waiting' | 'cleared' | 'replaced' | 'removed' | 'moved'
-
 export type Status = MarkerStatus | RunStatus
-
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'wait'
 
 export const STATUS_TONES: Readonly<Record<Status, Tone>> = {

@@ -42,7 +42,6 @@ const STATUS_KINDS = {
 } as const
 
 export type StatusKind = keyof typeof STATUS_KINDS
-
 type MarkerKind = MarkerView['state'] | 'waiting' | 'unchecked'
 
 export const statusItemDocument = () =>

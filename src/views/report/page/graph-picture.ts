@@ -7,7 +7,6 @@ import { STATUS_TONES } from '../story.ts'
 import { type Html, html } from './html.ts'
 
 const MAX_DRAWN = 40
-
 const NODE = { width: 190, height: 42, gap: 26, textLength: 24 } as const
 const TOP = 34
 const LANE = 18
@@ -15,7 +14,6 @@ const LABEL_LENGTH = 18
 const LABEL_CHARACTER = 6.5
 
 type Arrow = ReturnType<typeof arrowsOf>[number]
-
 type Bypass = ReturnType<typeof inLanes>[number]
 
 interface Frame {
