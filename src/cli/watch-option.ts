@@ -1,7 +1,6 @@
 import { type CommandResult, findCommandRoot } from '../project/command-context.ts'
 import type { Surroundings } from './command.ts'
 
-/** Undefined if stdout is no terminal, or --json or --quiet asks for another output. */
 export async function watchOnTerminal<Result extends CommandResult>(
   { stdout, json, quiet, contextNow, terminalOutput }: Surroundings,
   words: readonly (string | undefined)[],

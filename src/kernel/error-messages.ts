@@ -124,10 +124,7 @@ export const KIND_NAMES: Readonly<Record<PathKind, string>> = {
 }
 
 /** For parentheses, like the next two. Separate, because the hook for `specs/done.yaml` needs only these. */
-export const SIZE_DETAILS = {
-  tooLarge: 'too large',
-  tooManyFiles: 'too many files',
-} as const
+export const SIZE_DETAILS = { tooLarge: 'too large', tooManyFiles: 'too many files' } as const
 
 /** For parentheses, or after "is". */
 export const FILE_DETAILS = {

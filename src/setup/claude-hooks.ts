@@ -16,7 +16,6 @@ function settingsAt(path: string): SettingsFile<Readonly<Record<string, unknown>
   return { path, comments: false, property: 'hooks', shape: SHAPE }
 }
 
-/** Returns the same text if the hooks are there already. */
 export function addEntries(text: string, entries: Entries, path: string, isOurs: IsOurs): string {
   if (isInstalled(text, entries, path, isOurs)) return text
   return entries.reduce(

@@ -9,7 +9,6 @@ export const LOCAL_FILES = [LOCAL_SETTINGS, LOCAL_RULES]
 /** Markers, the journal, backups of settings, and the record of rules in settings that are not shared. */
 export const IGNORED = ['specs/**/.postflight-*', 'specs/.postflight/', '*.postflight-backup*', LOCAL_RULES]
 
-/** Returns the same text if it has all of the lines. */
 export function addIgnored(text: string, lines: readonly string[] = IGNORED): string {
   const present = linesOf(text).map((line) => line.trim())
   const missing = lines.filter((line) => !present.includes(line))

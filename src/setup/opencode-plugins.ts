@@ -31,7 +31,6 @@ function entriesIn(text: string, path: string, isOurs: IsOurs): unknown[] {
   return (readDocument(text, configAt(path)).value ?? []).filter(isOurs)
 }
 
-/** Returns the same text if the plugin is there already. */
 export function addPlugin(text: string, spec: string, path: string, isOurs: IsOurs): string {
   const present = entriesIn(text, path, isOurs)
   if (present.length === 1 && specOf(present[0]) === spec) return text

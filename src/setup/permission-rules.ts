@@ -41,7 +41,6 @@ export function requireRules(text: string, path: string): void {
   readDocument(text, settingsAt(path))
 }
 
-/** Returns the same text if the rules are there already. */
 export function addRules(text: string, path: string, rules: Rules): string {
   return missingIn(text, path, rules).reduce(
     (changed, { list, rule }) => appendToList(changed, settingsAt(path), ['permissions', list], rule),

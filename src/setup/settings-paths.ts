@@ -9,8 +9,6 @@ import { variable } from '../kernel/values.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { inMainCheckout } from '../project/root.ts'
 
-/** Finds the settings files of each host and scope. */
-
 export const SCOPES = ['project', 'local', 'user'] as const
 
 export type Scope = (typeof SCOPES)[number]

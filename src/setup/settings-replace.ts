@@ -26,7 +26,6 @@ export function listBackups(file: string): string[] {
     .map((name) => path.join(folder, name))
 }
 
-/** Does nothing if the newest backup holds that text. */
 function keepBackup(file: string, text: string): string {
   const backups = listBackups(file)
   const [newest] = backups

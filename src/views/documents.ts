@@ -50,10 +50,7 @@ export const wait = () =>
     count: count('The number of waits so far.'),
   })
 
-export const searchProblem = object({
-  path: text('The folder or file.'),
-  detail: text('Why it could not be read.'),
-})
+export const searchProblem = object({ path: text('The folder or file.'), detail: text('Why it could not be read.') })
 
 export const failedCheck = object({
   run: text('The shell command.'),

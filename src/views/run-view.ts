@@ -158,7 +158,6 @@ export function notPublished({ rootOption }: CommandContext, folder: TaskFolder,
   return `not published: ${quote(problem)}. The next command of the run tries again, or \`${publish}\``
 }
 
-/** The same for a person. */
 export function runLines(context: CommandContext, folder: TaskFolder, state: WorkflowState, data: RunDocument) {
   const { rootOption, paint } = context
   const { active, why, lastFailure, hostSession, wait } = state

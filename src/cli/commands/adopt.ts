@@ -57,7 +57,6 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
     wait: undefined,
   }
   const caller = shellIdentity(context.environment)?.session
-  // An abandoned marker becomes a new one, so it gets a new id.
   const revived = reviveAbandoned(folder, (marker) => {
     const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, caller)
     const fresh = { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, outcome: undefined }

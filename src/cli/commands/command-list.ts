@@ -113,7 +113,6 @@ export function freeCommands(): string[] {
   )
 }
 
-/** Returns `overview` if the line has only options. */
 export function commandIn(words: readonly string[]): CommandName | 'overview' | undefined {
   const named = words.filter((word, at) => !word.startsWith('-') && words[at - 1] !== '--root')
   if (named.length === 0) return 'overview'

@@ -9,8 +9,6 @@ import { checkOneLine } from '../option-values.ts'
 import { changeRun } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
 
-/** `workflow approve` and `workflow reject`. */
-
 export { runDocument as document } from '../../views/run-view.ts'
 
 const NOTE = `

@@ -6,8 +6,6 @@ import type { RunDocument } from '../../views/run-view.ts'
 import { type Declaration, type Run, STEP_NUMBER, TASK } from '../command.ts'
 import { changeRun } from '../runs.ts'
 
-/** `workflow stop`, `abort`, `retry` and `skip`. */
-
 export { runDocument as document } from '../../views/run-view.ts'
 
 export const stopDeclaration = {

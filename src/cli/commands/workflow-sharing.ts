@@ -4,8 +4,6 @@ import type { RunDocument } from '../../views/run-view.ts'
 import { type Declaration, type Run, TASK } from '../command.ts'
 import { elsewhere, machineOf, publishNow, recordEnd, requireRunFolder, runResult, withRemote } from '../runs.ts'
 
-/** `workflow share`, `publish` and `release`. */
-
 export { runDocument as document } from '../../views/run-view.ts'
 
 export const shareDeclaration = {

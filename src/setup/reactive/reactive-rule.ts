@@ -58,8 +58,6 @@ export function readRules(value: unknown) {
   return { rule: typeof index === 'number' ? index + 1 : undefined, field: fields.join('.'), detail: fault.detail }
 }
 
-/** Decides which rules apply to a tool call. */
-
 /** `args` may be anything: OpenCode checks them later. */
 export function rulesFor(rules: readonly ReactiveRule[], tool: string, args: unknown): ReactiveRule[] {
   const of = rules.filter((rule) => rule.tool === tool)

@@ -100,11 +100,7 @@ const OF_MARKERS: readonly string[] = [
   ...['wait', 'wait-end'],
 ]
 
-const ENDS: Readonly<Record<string, MarkerStatus>> = {
-  clear: 'cleared',
-  cap: 'abandoned',
-  bypass: 'bypassed',
-}
+const ENDS: Readonly<Record<string, MarkerStatus>> = { clear: 'cleared', cap: 'abandoned', bypass: 'bypassed' }
 
 const TONES: Readonly<Record<string, Tone>> = {
   block: 'warn',
@@ -268,8 +264,6 @@ function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerSt
   if (marker.state === 'pending') return marker.wait === null ? 'pending' : 'waiting'
   return marker.outcome === 'unchecked' ? 'unchecked' : marker.state
 }
-
-/** Formats a report for a terminal. */
 
 export function storyLines({ tasks, others, leftOut }: Report, paint: Pick<Painter, 'bold'>): string[] {
   if (tasks.length === 0 && others.length === 0) return [NOTHING_YET]

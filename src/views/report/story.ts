@@ -65,7 +65,7 @@ export interface VisitStory extends Span {
   readonly result: 'passed' | 'failed' | 'running' | 'stuck'
 }
 
-export interface MarkerStory extends Span {
+export interface MarkerStory extends Span, Pick<ReportMarker, 'steps' | 'checks'> {
   readonly id: string | undefined
   readonly operation: string | undefined
   readonly skill: string | undefined
@@ -75,6 +75,4 @@ export interface MarkerStory extends Span {
   readonly blocks: number
   readonly waits: readonly Span[]
   readonly events: readonly StoryEvent[]
-  readonly steps: ReportMarker['steps']
-  readonly checks: ReportMarker['checks']
 }
