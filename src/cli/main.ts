@@ -8,8 +8,7 @@ import type { CommandContext } from '../project/command-context.ts'
 import { cleanOutput, type Output, painterFor, printError, printResult, wrapped } from '../views/print.ts'
 import type { BareCommand, GlobalOptions } from './command.ts'
 import { COMMANDS, commandIn, freeCommands, type Invocation, type RunCommand } from './commands/command-list.ts'
-import type { Program } from './program.ts'
-import { buildProgram, type ProgramPorts } from './program.ts'
+import { buildProgram, type Program, type ProgramPorts } from './program.ts'
 
 /** The CLI without a process of its own. */
 

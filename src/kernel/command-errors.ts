@@ -1,7 +1,6 @@
 import { commandLine, resumeSharedLine } from './command-line.ts'
 import type { HOOK_SENTENCES, Sentences } from './error-messages.ts'
-import type { ErrorArguments } from './errors.ts'
-import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './errors.ts'
+import { type ErrorArguments, MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './errors.ts'
 import { JOURNAL_PATH } from './files.ts'
 import { counted, jsonFaultWords, oneLine, shellWord } from './text.ts'
 

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import type { SettingsEntry } from '../hosts/hook-entries.ts'
-import { isOurCommand } from '../hosts/hook-entries.ts'
+import { isOurCommand, type SettingsEntry } from '../hosts/hook-entries.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
