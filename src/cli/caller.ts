@@ -8,7 +8,7 @@ export interface Identity {
 }
 
 interface Named {
-  readonly hostSession?: string
+  readonly hostSession?: string | undefined
   readonly agent?: string
 }
 

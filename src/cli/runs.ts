@@ -31,10 +31,7 @@ export function trusterOf(context: CommandContext, session = shellIdentity(conte
   return { environment, findHome, session }
 }
 
-export function runnerOf(
-  context: CommandContext,
-  options: { readonly hostSession?: string; readonly parentSession?: string },
-): Runner {
+export function runnerOf(context: CommandContext, options: Partial<Runner>): Runner {
   const { hostSession, parentSession } = options
   checkIds({ '--host-session': hostSession, '--parent-session': parentSession })
   const { session } = callerOf(context, options)

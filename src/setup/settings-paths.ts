@@ -10,12 +10,10 @@ import type { CommandContext } from '../project/command-context.ts'
 import { inMainCheckout } from '../project/root.ts'
 
 export const SCOPES = ['project', 'local', 'user'] as const
-
 export type Scope = (typeof SCOPES)[number]
 
 /** The scopes of hosts other than Claude Code. */
 export const HOST_SCOPES = ['project', 'user'] as const
-
 export type HostScope = (typeof HOST_SCOPES)[number]
 
 type Person = Pick<CommandContext, 'environment' | 'findHome'>

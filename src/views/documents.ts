@@ -67,5 +67,4 @@ export const errorDetail = object({
 })
 
 export const ERROR_DOCUMENT = object({ error: errorDetail })
-
 export type ErrorDocument = DocumentOf<typeof ERROR_DOCUMENT>

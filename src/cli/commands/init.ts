@@ -68,7 +68,6 @@ export const document = () =>
   })
 
 const PART_STATES = ['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside'] as const
-
 type PartState = (typeof PART_STATES)[number]
 
 export const run: Run<typeof declaration, typeof document> = (context, _given, options, { freeCommands }) => {

@@ -51,9 +51,7 @@ function findUnwritable({ path: folder, relative }: Pick<TaskFolder, 'path' | 'r
 }
 
 const PATTERNS = ['specs/**/.postflight-*', 'specs/**/.postflight-*/**', 'specs/.postflight/**']
-
 const ONLY_LINES = '--yes --skip hook --skip shell-hook --skip permissions --skip skill --skip done'
-
 const MAX_NAMED = 20
 
 /** Without specs/ and without git, there is nothing to find. */
