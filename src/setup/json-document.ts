@@ -27,9 +27,7 @@ export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDo
 }
 
 /** Several edits in a row read the same text. Each kind of file has a shape of its own. */
-let lastDocument:
-  | { readonly text: string; readonly shape: unknown; readonly document: SettingsDocument<unknown> }
-  | undefined
+let lastDocument: { text: string; shape: unknown; document: SettingsDocument<unknown> } | undefined
 
 function parsedDocument<T>(text: string, file: SettingsFile<T>) {
   const { path, comments, property } = file
