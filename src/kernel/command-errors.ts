@@ -70,8 +70,7 @@ const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorAr
 
 const UNCHECKED_ADVICE = ' `--unchecked` skips them and keeps the marker as abandoned.'
 
-const workflowCommand = (command: string, task: string, root?: string): string =>
-  commandLine(['workflow', command, task], root)
+const workflowCommand = (command: string, task: string, root?: string) => commandLine(['workflow', command, task], root)
 const markerCommand = (command: string, task: string, root?: string): string => commandLine([command, task], root)
 
 export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {

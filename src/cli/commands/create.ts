@@ -311,8 +311,7 @@ function isRenewal(marker: Marker, options: CreateOptions): boolean {
 function foreignOwner(present: StoredMarker, session: string | undefined, sessionId: string | undefined) {
   const { marker, folder } = present
   const path = markerDisplayPath(folder)
-  const conflict = (whose: string): PostflightError =>
-    new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
+  const conflict = (whose: string) => new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
   if (marker.hostSession !== undefined) {
     return marker.hostSession === session ? undefined : conflict(`pending for host session ${marker.hostSession}`)
   }

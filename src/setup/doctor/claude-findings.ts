@@ -167,8 +167,7 @@ export function checkEntries(
     return good('settings', `the project's own copy of the hook is installed in ${file}${reach}`)
   }
   const install = `${commandLine(['install'], context.rootOption)}${host.hostOption} --scope ${scope}`
-  const wrong = (what: string): DoctorFinding =>
-    bad('settings', `${file} ${what}`, `${isTheirs ? 'npx --no-install ' : ''}${install}`)
+  const wrong = (what: string) => bad('settings', `${file} ${what}`, `${isTheirs ? 'npx --no-install ' : ''}${install}`)
   const strange = isTheirs ? undefined : commands.find((one) => !one.command.startsWith(command))
   if (strange !== undefined) {
     const isSameCopy = copy.file === findWiredCopy([{ event: '', command }], project).file
