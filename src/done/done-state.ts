@@ -161,9 +161,9 @@ const RESUMED_FILE = 'resumed'
 /** Never throws. */
 export function noteResume({ path: folder }: TaskFolder, nowMs: number): void {
   try {
-    replaceFile(path.join(folder, RESUMED_FILE), `${nowMs}\n`)
+    replaceFile(path.join(folder, RESUMED_FILE), `${nowMs}\n`, undefined, false)
   } catch {
-    // Then the count of blocked stops goes on.
+    // Then the count of blocked stops goes on, as after a power cut.
   }
 }
 

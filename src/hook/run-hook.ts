@@ -90,8 +90,7 @@ async function answerPayload(payload: Payload, hook: HookProcess): Promise<Answe
     startMs: () => eventMs ?? hook.findStart(),
     sessionBornMs: () => hook.findSessionBirth(payload, environment),
   }
-  const known = { payload, environment, roots, reader, nowMs: Date.now(), deadline }
-  const answered = await handle(occasionOf({ ...known, patiently: (action) => action() }, find))
+  const answered = await handle(occasionOf({ payload, environment, roots, reader, nowMs: Date.now(), deadline }, find))
   for (const { path: folder, detail } of problems) complain(hook, unreadableNotice(folder, detail))
   const complaints = [...answered.notices, ...answered.complaints]
   for (const complaint of complaints.slice(0, MAX_COMPLAINTS)) complain(hook, complaint)

@@ -123,15 +123,16 @@ export interface Occasion extends Moment {
   readonly patiently: <T>(action: () => T) => T | Promise<T>
 }
 
-/** Reads values lazily, so never spread an occasion. */
+/** Of a process of its own. Reads values lazily, so never spread an occasion. */
 export function occasionOf(
-  known: Omit<Occasion, 'startMs' | 'sessionBornMs'>,
+  known: Omit<Occasion, 'startMs' | 'sessionBornMs' | 'patiently'>,
   find: { readonly startMs: () => number; readonly sessionBornMs: () => number | undefined },
 ): Occasion {
   let startMs: number | undefined
   let born: { readonly ms: number | undefined } | undefined
   return {
     ...known,
+    patiently: (action) => action(),
     get startMs() {
       startMs ??= find.startMs()
       return startMs

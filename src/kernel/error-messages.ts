@@ -1,5 +1,5 @@
 import { commandLine } from './command-line.ts'
-import { type ErrorArguments, type ErrorCode, PostflightError, systemCode } from './errors.ts'
+import { type ErrorArguments, type ErrorCode, isSystemCode, PostflightError, systemCode } from './errors.ts'
 import { JOURNAL_PATH, type PathKind, SPECS_FOLDER } from './files.ts'
 import { oneLine, QUOTE_LIMIT, UNNAMED_FILE } from './text.ts'
 
@@ -92,7 +92,7 @@ export function asPostflightError(error: unknown): PostflightError {
   if (error instanceof PostflightError) return error
   const { path, message } = error as NodeJS.ErrnoException
   const code = systemCode(error)
-  if (code !== undefined && /^(E[A-Z0-9]+$|UNKNOWN$|Unknown system error )/.test(code)) {
+  if (code !== undefined && isSystemCode(code)) {
     const about = { path: path?.replace(TEMPORARY, '') ?? UNNAMED_FILE, detail: code }
     return new PostflightError('cannot-write', about, error)
   }

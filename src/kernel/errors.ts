@@ -189,6 +189,10 @@ export function systemCode(error: unknown): string | undefined {
   return UNNAMED[-errno] ?? code
 }
 
+export function isSystemCode(code: string): boolean {
+  return /^(?:E[A-Z0-9]+$|UNKNOWN$|Unknown system error )/.test(code)
+}
+
 export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended' | 'too-many'
 
 export const MAX_INPUT_LENGTH = 5000

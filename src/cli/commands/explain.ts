@@ -121,9 +121,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const why = whyNotJudged(context, payload)
   const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'), cwd)
   const { roots, foundRoot } = location
-  const known = { payload, environment, roots, reader: { foundRoot, findForm }, nowMs: context.nowMs }
   const occasion = occasionOf(
-    { ...known, deadline: undefined, patiently: (action) => action() },
+    { payload, environment, roots, reader: { foundRoot, findForm }, nowMs: context.nowMs, deadline: undefined },
     { startMs: context.findStart, sessionBornMs: () => sessionBirthMs(payload, environment) },
   )
   const isStart =

@@ -15,7 +15,7 @@ import {
 import { newProjectFolder } from '../../project/new-task-folder.ts'
 import { taskFolderName, taskNumberOf } from '../../project/task-folder.ts'
 import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
-import { switchedOff } from '../../setup/doctor/claude-findings.ts'
+import { offWarnings } from '../../setup/doctor/claude-findings.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
 import { cacheWarning, dependencyOutside, hookCommand } from '../../setup/install/our-hooks.ts'
 import { locationOf, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
@@ -191,7 +191,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
       const remove = removeCommand(context, location)
       return `Warning: ${entry} ${harm}. Everybody who uses that file loses it with: ${remove}`
     }),
-    ...switchedOff(context, locations).map(({ what, fix }) => `Warning: ${what}: ${fix}`),
+    ...offWarnings(context, project, locations),
     ...faults.map(
       ({ code, args }) =>
         `Warning: Claude Code ignores all settings in a file that it cannot read. ${errorFault(code, args)}`,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { hookHost } from '../../hosts/hook-hosts.ts'
 import { listed } from '../../kernel/text.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
-import { switchedOff } from '../../setup/doctor/claude-findings.ts'
+import { offWarnings } from '../../setup/doctor/claude-findings.ts'
 import { cacheWarning } from '../../setup/install/our-hooks.ts'
 import {
   carryOut,
@@ -103,8 +103,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     lines.push(canBePortable ? notPortable(target.personalScope) : NEVER_PORTABLE)
   }
   if (isOfClaude(host, target.scope)) {
-    const off = switchedOff(context, settingsLocations(context, target.project))
-    lines.push(...off.map(({ what, fix }) => `Warning: ${what}: ${fix}`))
+    lines.push(...offWarnings(context, target.project, settingsLocations(context, target.project)))
   }
   const cached = added && !target.portable ? cacheWarning(context) : undefined
   if (cached !== undefined) lines.push(cached)

@@ -44,8 +44,10 @@ export const document = () =>
     count: field.count('The number of prompts at which the marker has waited, this one included.'),
   })
 
+const PURPOSE_LIMIT = 500
+
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
-  checkOneLine({ '--for': options.for }, 500)
+  checkOneLine({ '--for': options.for }, PURPOSE_LIMIT)
   checkIds({ '--host-session': options.hostSession })
   const root = requireRoot(context)
   const caller = callerOf(context, options)

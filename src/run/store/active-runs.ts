@@ -135,11 +135,15 @@ export function runStatus(folder: TaskFolder) {
     const state = readState(folder)
     if (state === undefined) return undefined
     const name = oneLine(state.name, 100)
+    if (!state.active) {
+      return { status: 'over' as const, note: `the workflow "${name}" has ended (${state.outcome ?? ''})`, state }
+    }
     const waits = needOf(state).kind === 'approval' ? ' (waits for approval)' : ''
-    const running = `the workflow "${name}" is running: ${locationText(state)}${waits}`
-    return state.active
-      ? { status: 'running' as const, note: running, state }
-      : { status: 'over' as const, note: `the workflow "${name}" has ended (${state.outcome ?? ''})`, state }
+    return {
+      status: 'running' as const,
+      note: `the workflow "${name}" is running: ${locationText(state)}${waits}`,
+      state,
+    }
   } catch (error) {
     return { status: 'unusable' as const, note: messageOf(error), state: undefined }
   }

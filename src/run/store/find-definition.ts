@@ -1,6 +1,6 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { namesLike } from '../../disk/folders.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import type { PathKind } from '../../kernel/files.ts'
 
@@ -18,8 +18,9 @@ export function findDefinition(folders: Readonly<Record<'cwd' | 'packageFolder',
 
 export function listExamples(packageFolder: string) {
   const folder = path.join(packageFolder, 'examples')
-  const names = namesLike(folder, /\.(?:yaml|json)$/)
-  return names.map((name) => ({ name: path.parse(name).name, file: path.join(folder, name) }))
+  const names = kindAt(folder) === undefined ? [] : fs.readdirSync(folder).sort()
+  const definitions = names.map((name) => path.parse(name)).filter(({ ext }) => ext === '.yaml' || ext === '.json')
+  return definitions.map(({ name, base }) => ({ name, file: path.join(folder, base) }))
 }
 
 function kindOrOther(file: string): PathKind | undefined {

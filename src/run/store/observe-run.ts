@@ -11,7 +11,7 @@ import {
   readInside,
 } from '../../disk/folders.ts'
 import { readSmallBytes } from '../../disk/read.ts'
-import { PostflightError } from '../../kernel/errors.ts'
+import { isSystemCode, PostflightError } from '../../kernel/errors.ts'
 import { counted, quote } from '../../kernel/text.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -243,7 +243,7 @@ function readJson(folder: string, name: string, limit: number, inspect = inspect
 
 function unreadable(folder: string, name: string, detail: string): string {
   // Agents can correct kinds and permissions, but not system errors such as EIO.
-  const isOfSystem = /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
+  const isOfSystem = isSystemCode(detail) && detail !== 'EACCES' && detail !== 'EPERM'
   if (isOfSystem) throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail })
   return `${quote(name)} cannot be read (${quote(detail, 80)})`
 }

@@ -26,11 +26,11 @@ import { bad, type DoctorFinding, good } from './project-findings.ts'
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, project: string, elsewhere: boolean): DoctorFinding[] {
   const locations = sessionLocations(context, project)
-  const off = switchedOff(context, locations)
+  const managed = managedLocations(context, project)
+  const off = switchedOff(context, managed, locations)
   // A hook that is switched off is not reported as one that works.
   const inForce = (wired: Wired): Wired =>
     off.length > 0 ? { ...wired, findings: wired.findings.filter(({ ok }) => !ok) } : wired
-  const managed = managedLocations(context, project)
   const wired = [
     ...managed.flatMap(wiredByOrganization),
     ...locations.flatMap((location) => wiredBySettings(context, location, project)),
@@ -55,9 +55,18 @@ const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hos
 
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
-export function switchedOff(context: CommandContext, locations: readonly SettingsLocation[]): DoctorFinding[] {
+/** What keeps the hook from blocking, for a command that has just installed it. */
+export function offWarnings(context: CommandContext, project: string, locations: readonly SettingsLocation[]) {
+  const off = switchedOff(context, managedLocations(context, project), locations)
+  return off.map(({ what, fix }) => `Warning: ${what}: ${fix}`)
+}
+
+function switchedOff(
+  context: CommandContext,
+  managed: readonly SettingsLocation[],
+  locations: readonly SettingsLocation[],
+): DoctorFinding[] {
   const findings: DoctorFinding[] = []
-  const managed = managedLocations(context, (locations[0] as SettingsLocation).project)
   const forbidding = forbidsHooks(managed, locations)
   if (forbidding !== undefined) {
     const fix =
@@ -249,15 +258,17 @@ export function checkReach(context: CommandContext, project: string): DoctorFind
   return bad('cli', unreachable, `npm install --global ${shellWord(packageFolder)}`)
 }
 
-export function npxNote(context: Omit<CommandContext, 'paint'>): string | undefined {
+export function npxNote(context: FormSource & Pick<CommandContext, 'cwd'>): string | undefined {
   const { onPath, byNpx } = formOf(context, context.cwd)
   const tool = byNpx ? 'npx' : 'yarn'
   if (onPath || (!byNpx && context.environment.BERRY_BIN_FOLDER === undefined)) return undefined
   return `Type \`${tool} postflight\` instead of \`postflight\`, which is not on the PATH here.`
 }
 
+type FormSource = Pick<CommandContext, 'environment' | 'packageFolder'>
+
 /** npx and Yarn put the command on the PATH of the process that they start, and of no other. */
-function formOf({ environment, packageFolder }: Omit<CommandContext, 'paint'>, project: string): CommandForm {
+function formOf({ environment, packageFolder }: FormSource, project: string): CommandForm {
   const script = path.join(packageFolder, 'bin', 'postflight.js')
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter)
   const own = folders.filter((folder) => path.basename(folder) !== '.bin' && folder !== environment.BERRY_BIN_FOLDER)

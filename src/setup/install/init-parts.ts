@@ -142,7 +142,7 @@ function stateOf(file: string, add: (text: string) => string): 'missing' | 'done
 
 export type ProjectRemoval = ReturnType<typeof projectRemovals>[number]
 
-/** `failures`: of files that cannot be read, which must not stop `uninstall`. `kept`: somebody changed the file. */
+/** Adds to `failures` if it cannot read a file, and goes on with the next one. `kept`: somebody changed the file. */
 export function projectRemovals(context: CommandContext, target: Target, failures: unknown[]) {
   const { project, scope, files } = target
   const others = settingsLocations(context, project).filter(

@@ -16,7 +16,7 @@ const USER = IS_ROOT ? NOBODY : undefined
 export const CANARY = 'canary-that-nobody-may-read'
 
 /** How long an empty Node process takes (ms) on the machine that the limits were written for, with a test beside it. */
-const START_MS = 60
+const START_MS = 100
 
 /** Whether something took longer than `limitMs` on this machine, which may be busy or slow. A hang takes longer anywhere. */
 export function tookTooLong(durationMs: number, limitMs: number): boolean {

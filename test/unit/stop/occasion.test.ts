@@ -9,8 +9,7 @@ function finders() {
 
 function occasionAt(payload: ReturnType<typeof mainStop>, find: ReturnType<typeof finders>) {
   const reader = { foundRoot: '/p', findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) }
-  const known = { payload, environment: {}, roots: [], reader, nowMs: NOW_MS, deadline: undefined }
-  return occasionOf({ ...known, patiently: (action) => action() }, find)
+  return occasionOf({ payload, environment: {}, roots: [], reader, nowMs: NOW_MS, deadline: undefined }, find)
 }
 
 describe('an occasion', () => {
