@@ -8,7 +8,6 @@ import { journalEntryDocument } from '../../src/cli/commands/logs.ts'
 import { RULES_SCHEMA } from '../../src/done/done-yaml.ts'
 import { MARKER_SCHEMA } from '../../src/marker/marker-schema.ts'
 import { DEFINITION_SCHEMA } from '../../src/run/definition/definition-schema.ts'
-import { STATE_SCHEMA } from '../../src/run/machine/state-schema.ts'
 import { ERROR_DOCUMENT } from '../../src/views/documents.ts'
 import { DOCUMENTS } from './command-documents.ts'
 import { PACKAGE } from './process.ts'
@@ -24,7 +23,6 @@ export function outputSchemaFile(command: string): string {
 const SOURCES: Readonly<Record<string, readonly [schema: z.core.$ZodType, title: string]>> = {
   'workflow.schema.json': [DEFINITION_SCHEMA, 'postflight-guard workflow'],
   'done.schema.json': [RULES_SCHEMA, 'postflight-guard: specs/done.yaml'],
-  'state.schema.json': [STATE_SCHEMA, 'postflight-guard: workflow/state.json'],
   'marker.schema.json': [MARKER_SCHEMA, 'postflight-guard: .postflight-pending'],
   'journal-entry.schema.json': [journalEntryDocument(), 'postflight-guard: a line of .postflight/journal.jsonl'],
   [outputSchemaFile('error')]: [ERROR_DOCUMENT, 'postflight --json: an error'],
@@ -33,7 +31,7 @@ const SOURCES: Readonly<Record<string, readonly [schema: z.core.$ZodType, title:
   ),
 }
 
-/** The texts that the files in `schema/` must have, by their names. */
+/** The texts that the files in `schema/` must have, by their names. That of the state is written by hand. */
 export function generatedSchemas(): Record<string, string> {
   const texts = Object.entries(SOURCES).map(([file, [schema, title]]) => {
     const { $schema, ...rest } = z.toJSONSchema(schema)

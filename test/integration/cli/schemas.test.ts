@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { sessionFolder } from '../../../src/done/done-state.ts'
-import { STATE_FIELDS } from '../../../src/run/machine/state-fields.ts'
+import { RUN_OUTCOMES, STAGES, STATE_FIELDS } from '../../../src/run/machine/state-fields.ts'
 import { generatedSchemas, publishedSchemas, readSchema, schemaFaults } from '../../support/json-schemas.ts'
 import { SESSION, shellRan, stop } from '../../support/payloads.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
@@ -31,7 +31,7 @@ function expectValid(project: Project, schema: string, name: string): Record<str
 
 describe.concurrent('a published schema', () => {
   it('exists for each kind of file and for each document, and no other one is published', () => {
-    expect(publishedSchemas().sort()).toEqual(Object.keys(generatedSchemas()).sort())
+    expect(publishedSchemas().sort()).toEqual([...Object.keys(generatedSchemas()), 'state.schema.json'].sort())
   })
 
   it('names itself, says what it is for, and compiles', () => {
@@ -151,5 +151,10 @@ describe.concurrent('a published schema', () => {
       'version',
       ...Object.values(STATE_FIELDS).map(({ key }) => key),
     ])
+    expect(readSchema('state.schema.json').properties).toMatchObject({
+      stage: { enum: [...STAGES] },
+      outcome: { anyOf: [{ enum: [...RUN_OUTCOMES] }, { type: 'null' }] },
+      history: { items: { properties: { outcome: { enum: [...RUN_OUTCOMES] } } } },
+    })
   })
 })
