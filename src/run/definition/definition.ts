@@ -1,14 +1,14 @@
 import { type ErrorArguments, MAX_INPUT_LENGTH, PostflightError } from '../../kernel/errors.ts'
 import { END, MAX_INPUTS, MAX_PHASES } from './definition-limits.ts'
 import type { DefinitionFile, PhaseFile } from './definition-schema.ts'
-import { count, flag, listOf, objectOf, optional, type Reader, recordOf, text, type Values, WRONG } from './fields.ts'
+import { count, flag, inOrder, listOf, objectOf, optional, recordOf, text, type Values, WRONG } from './fields.ts'
 import { type Next, PHASE_FIELDS, type Phase, readNext, readPhase, targetsOf } from './phase-fields.ts'
 
 /** docs/design.md, "Workflows". On disk it is the snapshot in the state file, in snake_case. */
 
 const readList = listOf(readPhase, MAX_PHASES)
 
-const phases: Reader<readonly [Phase, ...Phase[]]> = (value) => {
+const phases = (value: unknown): readonly [Phase, ...Phase[]] | typeof WRONG => {
   const read = readList(value)
   if (read === WRONG) return WRONG
   const [first, ...others] = read
@@ -18,17 +18,11 @@ const phases: Reader<readonly [Phase, ...Phase[]]> = (value) => {
   return first !== undefined && isSound ? [first, ...others] : WRONG
 }
 
-const readInput = objectOf({
-  description: { key: 'description', read: optional(text) },
-  default: { key: 'default', read: optional(text) },
-  required: { key: 'required', read: optional(flag) },
-})
+const readInputs = recordOf(
+  objectOf({ description: optional(text), default: optional(text), required: optional(flag) }),
+)
 
-interface Input extends Exclude<ReturnType<typeof readInput>, typeof WRONG> {}
-
-const readInputs = recordOf(readInput)
-
-const inputs: Reader<ReadonlyMap<string, Input>> = (held) => {
+const inputs = (held: unknown) => {
   const read = readInputs(held ?? {})
   return read === WRONG || Object.keys(read).length > MAX_INPUTS ? WRONG : new Map(Object.entries(read))
 }
@@ -43,11 +37,11 @@ function inputsOf({ inputs }: DefinitionFile): object | undefined {
 }
 
 export const DEFINITION_FIELDS = {
-  name: { key: 'name', read: text },
-  inputs: { key: 'inputs', read: inputs },
+  name: text,
+  inputs,
   maxPrompts: { key: 'max_prompts', read: optional(count) },
   maxMinutes: { key: 'max_minutes', read: optional(count) },
-  phases: { key: 'phases', read: phases },
+  phases,
 }
 
 const readFields = objectOf(DEFINITION_FIELDS)
@@ -87,10 +81,6 @@ export function snapshotOf(file: DefinitionFile, promptText: (name: string) => s
     })
   })
   return inOrder(DEFINITION_FIELDS, { ...file, inputs: inputsOf(file), phases })
-}
-
-function inOrder(table: Readonly<Record<string, { readonly key: string }>>, fields: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(Object.values(table).map(({ key }) => [key, fields[key]]))
 }
 
 export type GivenInput = readonly [name: string, value: string]

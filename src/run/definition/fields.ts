@@ -6,10 +6,8 @@ export const WRONG = Symbol('wrong')
 
 export type Reader<T> = (value: unknown) => T | typeof WRONG
 
-export interface Field<T> {
-  readonly key: string
-  readonly read: Reader<T>
-}
+/** A reader alone: its key is its name. */
+type Field<T> = Reader<T> | { readonly key: string; readonly read: Reader<T> }
 
 type Fields = Readonly<Record<string, Field<unknown>>>
 
@@ -17,8 +15,16 @@ export type Values<Table extends Fields> = {
   readonly [Name in keyof Table]: Table[Name] extends Field<infer T> ? T : never
 }
 
+export type Read<AReader> = AReader extends Reader<infer T> ? T : never
+
+function fieldsOf(table: Fields) {
+  return Object.entries(table).map(([name, field]) =>
+    typeof field === 'function' ? { name, key: name, read: field } : { name, ...field },
+  )
+}
+
 export function objectOf<Table extends Fields>(table: Table): Reader<Values<Table>> {
-  const fields = Object.entries(table).map(([name, { key, read }]) => ({ name, key, read }))
+  const fields = fieldsOf(table)
   return (held) => {
     if (!isJsonObject(held)) return WRONG
     const values: Record<string, unknown> = {}
@@ -32,13 +38,21 @@ export function objectOf<Table extends Fields>(table: Table): Reader<Values<Tabl
 }
 
 /** What `objectOf` reads. */
-export function keyed(table: Readonly<Record<string, { readonly key: string }>>, values: object): object {
+export function keyed(table: Fields, values: object): object {
   const held = values as Readonly<Record<string, unknown>>
-  return Object.fromEntries(Object.entries(table).map(([name, { key }]) => [key, held[name]]))
+  return Object.fromEntries(fieldsOf(table).map(({ name, key }) => [key, held[name]]))
+}
+
+export function keysOf(table: Fields): string[] {
+  return fieldsOf(table).map(({ key }) => key)
+}
+
+export function inOrder(table: Fields, held: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(keysOf(table).map((key) => [key, held[key]]))
 }
 
 export function wrongKeys(table: Fields, value: Readonly<Record<string, unknown>>): string[] {
-  return Object.values(table).flatMap(({ key, read }) => (read(value[key]) === WRONG ? [key] : []))
+  return fieldsOf(table).flatMap(({ key, read }) => (read(value[key]) === WRONG ? [key] : []))
 }
 
 export function listOf<T>(read: Reader<T>, most = Number.POSITIVE_INFINITY): Reader<readonly T[]> {

@@ -2,7 +2,6 @@ import { cut, stripControl } from '../../kernel/text.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { schemaFaults } from './artifact-schema.ts'
 import { END, isArtifactPath, isPhaseId, MAX_CASE_LENGTH, MAX_PARALLEL, MAX_PHASE_STEPS } from './definition-limits.ts'
-import type { PhaseFile } from './definition-schema.ts'
 import {
   count,
   flag,
@@ -10,6 +9,7 @@ import {
   objectOf,
   oneOf,
   optional,
+  type Read,
   type Reader,
   recordOf,
   text,
@@ -18,18 +18,16 @@ import {
 } from './fields.ts'
 import { readStep, type Step, stepAsText } from './steps.ts'
 
-const NEXT_FIELDS = {
-  pass: { key: 'pass', read: text },
-  fail: { key: 'fail', read: text },
-  verdict: { key: 'verdict', read: optional(text) },
-  reason: { key: 'reason', read: optional(text) },
-  cases: { key: 'cases', read: optional(recordOf(text)) },
+export const readNext = objectOf({
+  pass: text,
+  fail: text,
+  verdict: optional(text),
+  reason: optional(text),
+  cases: optional(recordOf(text)),
   otherwise: { key: 'default', read: optional(text) },
-}
+})
 
-export interface Next extends Values<typeof NEXT_FIELDS> {}
-
-export const readNext = objectOf(NEXT_FIELDS)
+export interface Next extends Read<typeof readNext> {}
 
 export function targetsOf({ pass, fail, cases, otherwise }: Next): string[] {
   const all =
@@ -58,10 +56,6 @@ export function verdictOf({ cases, otherwise }: Next, value: unknown): string | 
 
 /** A definition is checked when a run starts, so the readers check only the shape. */
 
-function field<T>(key: keyof PhaseFile, read: Reader<T>) {
-  return { key, read }
-}
-
 const limit: Reader<number> = (value) =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1000 ? Number(value) : WRONG
 
@@ -75,14 +69,11 @@ const STEP_CHECK_FIELDS = { jsonSchema: { key: 'json_schema', read: schema } }
 const readStepCheck = objectOf(STEP_CHECK_FIELDS)
 
 export const CHECK_FIELDS = {
-  run: { key: 'run', read: (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined) },
-  files: {
-    key: 'files',
-    read: (value: unknown) =>
-      Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : undefined,
-  },
+  run: (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined),
+  files: (value: unknown) =>
+    Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : undefined,
   minBytes: { key: 'min_bytes', read: (value: unknown) => (typeof value === 'number' ? value : undefined) },
-  json: { key: 'json', read: (value: unknown) => value === true || undefined },
+  json: (value: unknown) => value === true || undefined,
   ...STEP_CHECK_FIELDS,
 }
 
@@ -94,11 +85,8 @@ export type StepSource =
   | { readonly kind: 'checklist'; readonly artifact: string }
 
 const readStepList = listOf(readStep, MAX_PHASE_STEPS)
-const readStepsFrom = objectOf({
-  artifact: { key: 'from', read: artifactPath },
-  pointer: { key: 'pointer', read: optional(text) },
-  checklist: { key: 'checklist', read: optional(flag) },
-})
+const FROM = { key: 'from', read: artifactPath }
+const readStepsFrom = objectOf({ artifact: FROM, pointer: optional(text), checklist: optional(flag) })
 
 const steps: Reader<StepSource> = (value) => {
   const list = readStepList(value)
@@ -120,24 +108,24 @@ const parallel: Reader<number> = (value) => {
 }
 
 export const PHASE_FIELDS = {
-  id: field('id', (value) => (isPhaseId(value) ? value : WRONG)),
-  prompt: field('prompt', optional(text)),
-  artifact: field('artifact', optional(artifactPath)),
-  check: field('check', (value) => readCheck(isJsonObject(value) ? value : {})),
-  approve: field('approve', withDefault(flag, false)),
-  gate: field('gate', oneOf('strict', 'advisory')),
-  maxAttempts: field('max_attempts', limit),
-  next: field('next', readNext),
-  maxVisits: field('max_visits', limit),
-  agent: field('agent', optional(text)),
-  model: field('model', optional(text)),
-  steps: field('steps', optional(steps)),
-  stepPrompt: field('step_prompt', optional(text)),
-  stepCheck: field('step_check', withDefault(readStepCheck, { jsonSchema: undefined })),
-  parallel: field('parallel', withDefault(parallel, 1)),
-  maxStepAttempts: field('max_step_attempts', limit),
-  maxSkips: field('max_skips', optional(count)),
-  onExhausted: field('on_exhausted', oneOf('skip', 'stop')),
+  id: (value: unknown) => (isPhaseId(value) ? value : WRONG),
+  prompt: optional(text),
+  artifact: optional(artifactPath),
+  check: (value: unknown) => readCheck(isJsonObject(value) ? value : {}),
+  approve: withDefault(flag, false),
+  gate: oneOf('strict', 'advisory'),
+  maxAttempts: { key: 'max_attempts', read: limit },
+  next: readNext,
+  maxVisits: { key: 'max_visits', read: limit },
+  agent: optional(text),
+  model: optional(text),
+  steps: optional(steps),
+  stepPrompt: { key: 'step_prompt', read: optional(text) },
+  stepCheck: { key: 'step_check', read: withDefault(readStepCheck, { jsonSchema: undefined }) },
+  parallel: withDefault(parallel, 1),
+  maxStepAttempts: { key: 'max_step_attempts', read: limit },
+  maxSkips: { key: 'max_skips', read: optional(count) },
+  onExhausted: { key: 'on_exhausted', read: oneOf('skip', 'stop') },
 }
 
 export interface Phase extends Values<typeof PHASE_FIELDS> {}

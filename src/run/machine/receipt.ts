@@ -16,18 +16,14 @@ export function isReceiptName(name: string): boolean {
 export const MAX_BOUND_FILES = 2_000
 
 /** `path`: relative to the root, with `/`; of a file in the task folder `./…` there, because people rename that folder. */
-const BOUND_FIELDS = {
-  path: { key: 'path', read: text },
-  size: { key: 'size', read: number },
-  mtimeMs: { key: 'mtime_ms', read: number },
-}
+const BOUND_FIELDS = { path: text, size: number, mtimeMs: { key: 'mtime_ms', read: number } }
 
 export interface BoundFile extends Values<typeof BOUND_FIELDS> {}
 
 const readFiles = listOf(objectOf(BOUND_FIELDS), MAX_BOUND_FILES)
 
 const TIMES_FIELDS = {
-  size: { key: 'size', read: number },
+  size: number,
   modifiedMs: { key: 'mtime_ms', read: number },
   changedMs: { key: 'ctime_ms', read: number },
 }

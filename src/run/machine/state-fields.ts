@@ -10,6 +10,7 @@ import {
   objectOf,
   oneOf,
   optional,
+  type Read,
   type Reader,
   recordOf,
   text,
@@ -32,18 +33,19 @@ export const TRANSITION_EVENTS = [
 
 export type TransitionEvent = (typeof TRANSITION_EVENTS)[number]
 
+/** More steps would allow more prompts than the definition. */
 const step: Reader<number> = (value) => (typeof value === 'number' && value > MAX_PHASE_STEPS ? WRONG : count(value))
 
 /** `step` and `attempt` count from 1. */
 const TRANSITION_FIELDS = {
-  event: { key: 'event', read: oneOf(...TRANSITION_EVENTS) },
-  phase: { key: 'phase', read: text },
-  visit: { key: 'visit', read: optional(count) },
-  step: { key: 'step', read: optional(step) },
-  attempt: { key: 'attempt', read: optional(count) },
-  outcome: { key: 'outcome', read: optional(oneOf(...RUN_OUTCOMES)) },
-  verdict: { key: 'verdict', read: optional(text) },
-  detail: { key: 'detail', read: optional(text) },
+  event: oneOf(...TRANSITION_EVENTS),
+  phase: text,
+  visit: optional(count),
+  step: optional(step),
+  attempt: optional(count),
+  outcome: optional(oneOf(...RUN_OUTCOMES)),
+  verdict: optional(text),
+  detail: optional(text),
 }
 
 type TransitionFields = Values<typeof TRANSITION_FIELDS>
@@ -64,7 +66,7 @@ export function historyFields({ n, timeMs, ...transition }: HistoryEntry): Recor
 
 const readEntry = objectOf({
   ...TRANSITION_FIELDS,
-  n: { key: 'n', read: count },
+  n: count,
   // Keeps an entry without a readable time.
   timeMs: { key: 'time', read: (value) => (typeof value === 'string' ? fromIso(value) : undefined) ?? 0 },
 })
@@ -89,108 +91,73 @@ export const STAGES = [
 ] as const
 
 const WORK_FIELDS = {
-  step: { key: 'step', read: count },
-  attempts: { key: 'attempts', read: count },
+  step: count,
+  attempts: count,
   maxAttempts: { key: 'max_attempts', read: count },
-  out: { key: 'out', read: flag },
-  failure: { key: 'failure', read: optional(text) },
+  out: flag,
+  failure: optional(text),
 }
 
 export interface StepInWork extends Values<typeof WORK_FIELDS> {}
 
-const readStepInWork = objectOf(WORK_FIELDS)
-
-const ENDED_FIELDS = {
-  step: { key: 'step', read: count },
-  attempts: { key: 'attempts', read: count },
-  outcome: { key: 'outcome', read: oneOf('done', 'skipped') },
+const WORK: Kind<readonly StepInWork[]> = {
+  read: listOf(objectOf(WORK_FIELDS), MAX_PHASE_STEPS),
+  write: (steps) => steps.map((one) => keyed(WORK_FIELDS, one)),
 }
 
-export interface EndedStep extends Values<typeof ENDED_FIELDS> {}
+const readEndedStep = objectOf({ step: count, attempts: count, outcome: oneOf('done', 'skipped') })
 
-const readEndedStep = objectOf(ENDED_FIELDS)
+export interface EndedStep extends Read<typeof readEndedStep> {}
 
+/** In the file, an undefined value is null. */
 interface Kind<T> {
   read: Reader<T>
-  write(value: T): unknown
+  write(value: NonNullable<T>): unknown
 }
 
-function given<T>(key: string, kind: Kind<T>) {
-  return { key, ...kind, lifetime: 'given' } as const
+function asKind<T>(kind: Kind<T> | Reader<T>): Kind<T> {
+  return typeof kind === 'function' ? { read: kind, write: (value) => value } : kind
 }
 
-function ofRun<T>(key: string, kind: Kind<T>, first: NoInfer<T>) {
-  return { key, ...kind, lifetime: 'run', first: () => first } as const
+function given<T>(key: string, kind: Kind<T> | Reader<T>) {
+  return { key, ...asKind(kind), lifetime: 'given' } as const
+}
+
+function ofRun<T>(key: string, kind: Kind<T> | Reader<T>, first: NoInfer<T>) {
+  return { key, ...asKind(kind), lifetime: 'run', first: () => first } as const
 }
 
 /** Reset for each visit. */
-function ofVisit<T>(key: string, kind: Kind<T>, first: (phase: Phase, visit: number) => NoInfer<T>) {
-  return { key, ...kind, lifetime: 'visit', first } as const
+function ofVisit<T>(key: string, kind: Kind<T> | Reader<T>, first: (phase: Phase, visit: number) => NoInfer<T>) {
+  return { key, ...asKind(kind), lifetime: 'visit', first } as const
 }
 
-function plain<T>(read: Reader<T>): Kind<T> {
-  return { read, write: (value) => value }
+function orNull<T>(read: Reader<T>): Reader<T | undefined> {
+  return (held) => (held === null ? undefined : read(held))
 }
-
-function orNull<T>({ read, write }: Kind<T>): Kind<T | undefined> {
-  return {
-    read: (held) => (held === null ? undefined : read(held)),
-    write: (value) => (value === undefined ? null : write(value)),
-  }
-}
-
-const TEXT = plain(text)
-const FLAG = plain(flag)
-const COUNT = plain(count)
 
 /** An unreadable time counts as unknown. */
-const TIME = orNull<number | undefined>({
-  read: (value) => (typeof value === 'string' ? fromIso(value) : WRONG),
+const TIME: Kind<number | undefined> = {
+  read: orNull((value) => (typeof value === 'string' ? fromIso(value) : WRONG)),
   write: toIso,
-})
+}
 
 const KNOWN_TIME: Kind<number> = { read: (value) => TIME.read(value) ?? 0, write: toIso }
 
-const OUTCOME = orNull(
-  plain((value) => (typeof value === 'string' ? RUN_OUTCOMES.find((one) => one === value) : WRONG)),
-)
+const outcome = orNull((value) => (typeof value === 'string' ? RUN_OUTCOMES.find((one) => one === value) : WRONG))
 
-/** More steps would allow more prompts than the definition. */
-const STEP_COUNT = plain(step)
-
-const COUNTS = plain(recordOf(count))
-
-const TEXTS = plain(listOf(text))
-const STEPS = plain(listOf(readStep))
-
-const VALUES = plain(recordOf(text))
-const UNFINISHED = plain(recordOf(oneOf('open', 'skipped')))
-
-function objects<T extends object>(table: Parameters<typeof keyed>[0], read: Reader<T>): Kind<readonly T[]> {
-  return { read: listOf(read, MAX_PHASE_STEPS), write: (values) => values.map((one) => keyed(table, one)) }
-}
+const counts = recordOf(count)
 
 /** `note`: the approval's note, or the reason for the rejection. */
-const APPROVAL = plain(
-  objectOf({
-    standing: { key: 'standing', read: oneOf('asked', 'approved', 'rejected') },
-    note: { key: 'note', read: optional(text) },
-  }),
-)
+const approval = objectOf({ standing: oneOf('asked', 'approved', 'rejected'), note: optional(text) })
 
 /** An unreadable wait counts as none. */
-const WAIT = orNull<Wait | undefined>({
-  read: (value) => (value === undefined ? WRONG : parseWait(value)),
-  write: (wait) => wait && formatWait(wait),
-})
+const WAIT: Kind<Wait | undefined> = {
+  read: orNull((value) => (value === undefined ? WRONG : parseWait(value))),
+  write: formatWait,
+}
 
-const LED_BY = plain(
-  objectOf({
-    phase: { key: 'phase', read: text },
-    verdict: { key: 'verdict', read: optional(text) },
-    reason: { key: 'reason', read: optional(text) },
-  }),
-)
+const ledBy = objectOf({ phase: text, verdict: optional(text), reason: optional(text) })
 
 const HISTORY: Kind<readonly HistoryEntry[]> = {
   read: (value) => (Array.isArray(value) ? value.flatMap((one) => readHistoryEntry(one) ?? []) : WRONG),
@@ -208,66 +175,66 @@ const DEFINITION: Kind<Definition> = {
  */
 export const STATE_FIELDS = {
   /** Also in its run file and `workflow/id`. */
-  id: given('id', TEXT),
-  name: given('name', TEXT),
-  active: ofRun('active', FLAG, true),
-  outcome: ofRun('outcome', OUTCOME, undefined),
-  why: ofRun('why', orNull(TEXT), undefined),
+  id: given('id', text),
+  name: given('name', text),
+  active: ofRun('active', flag, true),
+  outcome: ofRun('outcome', outcome, undefined),
+  why: ofRun('why', orNull(text), undefined),
   /** Set by a person: the run no longer counts as unfinished. */
-  settled: ofRun('settled', FLAG, false),
-  phase: ofVisit('phase', TEXT, ({ id }) => id),
-  stage: ofVisit('stage', plain(oneOf(...STAGES)), (_phase, visit) => (visit > 1 ? 'archiving' : 'entered')),
-  phaseAttempts: ofVisit('phase_attempts', COUNT, () => 0),
+  settled: ofRun('settled', flag, false),
+  phase: ofVisit('phase', text, ({ id }) => id),
+  stage: ofVisit('stage', oneOf(...STAGES), (_phase, visit) => (visit > 1 ? 'archiving' : 'entered')),
+  phaseAttempts: ofVisit('phase_attempts', count, () => 0),
   /** Grows with a resume: counts never decrease. */
-  maxPhaseAttempts: ofVisit('max_phase_attempts', COUNT, (phase) => phase.maxAttempts),
-  totalSteps: ofVisit('total_steps', STEP_COUNT, () => 0),
-  inWork: ofVisit('in_work', objects(WORK_FIELDS, readStepInWork), () => []),
+  maxPhaseAttempts: ofVisit('max_phase_attempts', count, (phase) => phase.maxAttempts),
+  totalSteps: ofVisit('total_steps', step, () => 0),
+  inWork: ofVisit('in_work', WORK, () => []),
   /** No other archived file counts for this attempt. */
-  archiving: ofVisit('archiving', TEXTS, () => []),
-  endedSteps: ofVisit('ended_steps', objects(ENDED_FIELDS, readEndedStep), () => []),
+  archiving: ofVisit('archiving', listOf(text), () => []),
+  endedSteps: ofVisit('ended_steps', listOf(readEndedStep, MAX_PHASE_STEPS), () => []),
   promptedMs: ofRun('prompted_at', TIME, undefined),
   /** For requests from before the prompt was sent. */
-  repeats: ofRun('repeats', COUNT, 0),
+  repeats: ofRun('repeats', count, 0),
   /** The host's id of the user's prompt that was being answered when ours was sent. */
-  promptId: ofVisit('prompt_id', orNull(TEXT), () => undefined),
-  shells: ofVisit('shells', TEXTS, () => []),
+  promptId: ofVisit('prompt_id', orNull(text), () => undefined),
+  shells: ofVisit('shells', listOf(text), () => []),
   /**
    * The host's id of the prompt with which the person interrupted: its stops are allowed, the first stop of another
    * prompt repeats ours. After a restart it equals `prompt_id`: no stop is allowed first.
    */
-  heardPromptId: ofVisit('heard_prompt_id', orNull(TEXT), () => undefined),
-  interruptions: ofVisit('interruptions', COUNT, () => 0),
-  askedToWait: ofVisit('asked_to_wait', FLAG, () => false),
+  heardPromptId: ofVisit('heard_prompt_id', orNull(text), () => undefined),
+  interruptions: ofVisit('interruptions', count, () => 0),
+  askedToWait: ofVisit('asked_to_wait', flag, () => false),
   wait: ofVisit('wait', WAIT, () => undefined),
-  waits: ofVisit('waits', COUNT, () => 0),
-  lastFailure: ofVisit('last_failure', orNull(TEXT), () => undefined),
+  waits: ofVisit('waits', count, () => 0),
+  lastFailure: ofVisit('last_failure', orNull(text), () => undefined),
   /** Undefined for the first phase. */
-  ledBy: ofVisit('led_by', orNull(LED_BY), () => undefined),
+  ledBy: ofVisit('led_by', orNull(ledBy), () => undefined),
   /** Path in the task folder. */
-  previousArtifact: ofVisit('previous_artifact', orNull(TEXT), () => undefined),
-  approval: ofVisit('approval', orNull(APPROVAL), () => undefined),
+  previousArtifact: ofVisit('previous_artifact', orNull(text), () => undefined),
+  approval: ofVisit('approval', orNull(approval), () => undefined),
   stopRequestedMs: ofRun('stop_requested', TIME, undefined),
-  parentSession: given('parent_session_id', orNull(TEXT)),
-  hostSession: given('host_session', orNull(TEXT)),
+  parentSession: given('parent_session_id', orNull(text)),
+  hostSession: given('host_session', orNull(text)),
   startedMs: given('started_at', KNOWN_TIME),
   updatedMs: given('updated_at', KNOWN_TIME),
-  inputs: given('inputs', VALUES),
+  inputs: given('inputs', recordOf(text)),
   /** Work on each phase (ms), without the time since `clockSinceMs`. */
-  durations: ofRun('durations', COUNTS, {}),
+  durations: ofRun('durations', counts, {}),
   clockSinceMs: ofRun('clock_since', TIME, undefined),
-  skips: ofRun('skips', COUNT, 0),
-  phaseSkips: ofVisit('phase_skips', COUNT, () => 0),
-  prompts: ofRun('prompts', COUNT, 0),
-  sequence: ofRun('sequence', COUNT, 0),
-  visits: ofRun('visits', COUNTS, {}),
+  skips: ofRun('skips', count, 0),
+  phaseSkips: ofVisit('phase_skips', count, () => 0),
+  prompts: ofRun('prompts', count, 0),
+  sequence: ofRun('sequence', count, 0),
+  visits: ofRun('visits', counts, {}),
   /** Granted by resumes, beyond `max_visits`. */
-  visitsGranted: ofRun('visits_granted', COUNT, 0),
+  visitsGranted: ofRun('visits_granted', count, 0),
   /** Phases that `resume --from` left early. */
-  unfinished: ofRun('unfinished', UNFINISHED, {}),
-  stepsKnown: ofVisit('steps_known', FLAG, ({ steps }) => steps === undefined),
-  takenSteps: ofVisit('taken_steps', orNull(STEPS), () => undefined),
+  unfinished: ofRun('unfinished', recordOf(oneOf('open', 'skipped')), {}),
+  stepsKnown: ofVisit('steps_known', flag, ({ steps }) => steps === undefined),
+  takenSteps: ofVisit('taken_steps', orNull(listOf(readStep)), () => undefined),
   history: ofRun('history', HISTORY, []),
   /** Path in the root, or `example:` and a name; undefined if elsewhere. */
-  definitionFile: given('definition_file', orNull(TEXT)),
+  definitionFile: given('definition_file', orNull(text)),
   definition: given('definition', DEFINITION),
 }

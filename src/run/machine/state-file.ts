@@ -18,19 +18,13 @@ interface Written {
 
 export function formatState(state: WorkflowState): string {
   const { step, attempts, maxAttempts } = currentWork(state)
+  const fields = Object.entries<Written>(STATE_FIELDS).map(([name, { key, write }]) => {
+    const value = state[name as keyof WorkflowState]
+    return [key, value === undefined ? null : write(value)]
+  })
   // For other readers; we do not read them back.
-  const following: Readonly<Record<string, readonly (readonly [string, number])[]>> = {
-    maxPhaseAttempts: [['current_step', step]],
-    totalSteps: [
-      ['step_attempts', attempts],
-      ['max_step_attempts', maxAttempts],
-    ],
-  }
-  const fields = Object.entries<Written>(STATE_FIELDS).flatMap(([name, { key, write }]) => [
-    [key, write(state[name as keyof WorkflowState])],
-    ...(following[name] ?? []),
-  ])
-  return `${JSON.stringify({ version: STATE_VERSION, ...Object.fromEntries(fields) })}\n`
+  const following = { current_step: step, step_attempts: attempts, max_step_attempts: maxAttempts }
+  return `${JSON.stringify({ version: STATE_VERSION, ...Object.fromEntries(fields), ...following })}\n`
 }
 
 export interface StateProblem {

@@ -32,16 +32,16 @@ const folderPath: Reader<string> = (value) => {
 
 const HOLDER_FIELDS = {
   /** Undefined after a release, like the session. */
-  machine: { key: 'machine', read: optional(line) },
-  session: { key: 'session', read: optional(line) },
+  machine: optional(line),
+  session: optional(line),
   sinceMs: { key: 'since', read: time },
   /** Counts claims from 1. */
-  generation: { key: 'generation', read: count },
+  generation: count,
   /** 128 random bits: two machines never make the same commit. */
-  nonce: { key: 'nonce', read: nonce },
-  path: { key: 'path', read: folderPath },
+  nonce,
+  path: folderPath,
   /** Folder in the repository of the project, which numbers its own tasks; undefined at the top. */
-  project: { key: 'project', read: optional(text) },
+  project: optional(text),
 }
 
 export interface Holder extends Values<typeof HOLDER_FIELDS> {}
@@ -59,22 +59,22 @@ export function formatHolder({ sinceMs, ...holder }: Holder): string {
 }
 
 const RECORD_FIELDS = {
-  run: { key: 'run', read: text },
-  remote: { key: 'remote', read: text },
+  run: text,
+  remote: text,
   /** The last commit published or taken over here. */
-  commit: { key: 'commit', read: commit },
+  commit,
   /** Commits sent later without an answer: the ref may hold one of them. */
-  sent: { key: 'sent', read: listOf(commit) },
+  sent: listOf(commit),
   /** The commit of a takeover without an answer. Until its files are in place, the state here is older than the ref. */
-  claim: { key: 'claim', read: optional(commit) },
+  claim: optional(commit),
   /** The unpublished commit that a takeover replaced. */
-  kept: { key: 'kept', read: optional(commit) },
-  generation: { key: 'generation', read: count },
-  nonce: { key: 'nonce', read: nonce },
+  kept: optional(commit),
+  generation: count,
+  nonce,
   sinceMs: { key: 'since', read: time },
   publishedMs: { key: 'published_at', read: optional(time) },
-  sequence: { key: 'sequence', read: count },
-  problem: { key: 'problem', read: optional(line) },
+  sequence: count,
+  problem: optional(line),
 }
 
 export interface ShareRecord extends Values<typeof RECORD_FIELDS> {}

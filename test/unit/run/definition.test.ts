@@ -12,6 +12,7 @@ import {
 import { RULE_TEXT } from '../../../src/run/definition/definition-messages.ts'
 import { checkDefinition, checkRules } from '../../../src/run/definition/definition-rules.ts'
 import { checkShape } from '../../../src/run/definition/definition-schema.ts'
+import { keysOf } from '../../../src/run/definition/fields.ts'
 import { CHECK_FIELDS, PHASE_FIELDS } from '../../../src/run/definition/phase-fields.ts'
 import { mermaidLines } from '../../../src/run/machine/picture.ts'
 import { ready } from '../../property/run/arbitraries.ts'
@@ -364,14 +365,12 @@ describe('a snapshot', () => {
       readonly items: Schema
     }
     const names = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {}).sort()
-    const keys = (table: Readonly<Record<string, { readonly key: string }>>): string[] =>
-      Object.values(table).map(({ key }) => key)
     const definition = readSchema('workflow.schema.json') as unknown as Schema
     const phase = definition.properties.phases?.items
-    expect(names(definition)).toEqual([...keys(DEFINITION_FIELDS), '$schema'].sort())
+    expect(names(definition)).toEqual([...keysOf(DEFINITION_FIELDS), '$schema'].sort())
     // The text of a prompt file becomes the prompt.
-    expect(names(phase)).toEqual([...keys(PHASE_FIELDS), 'prompt_file', 'step_prompt_file'].sort())
-    expect(names(phase?.properties.check)).toEqual(keys(CHECK_FIELDS).sort())
+    expect(names(phase)).toEqual([...keysOf(PHASE_FIELDS), 'prompt_file', 'step_prompt_file'].sort())
+    expect(names(phase?.properties.check)).toEqual(keysOf(CHECK_FIELDS).sort())
   })
 
   it('is read as it was written', () => {
