@@ -1,6 +1,6 @@
 import { counted } from '../../kernel/text.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
-import { isPrompted, visitsOf, type WorkflowState } from '../machine/state.ts'
+import { isPrompted, newState, visitsOf, type WorkflowState } from '../machine/state.ts'
 import { type Definition, reachedFrom } from './definition.ts'
 import { MAX_PHASE_STEPS } from './definition-limits.ts'
 import { type Phase, targetsOf } from './phase-fields.ts'
@@ -11,17 +11,13 @@ export type ListedSteps = (phase: Phase) => number | undefined
 
 const NO_LISTS: ListedSteps = () => undefined
 
-export function definitionSize(definition: Definition, prompts: number, listed?: ListedSteps): string {
-  const steps = stepCount(definition, listed)
-  const known = steps === 0 || steps === undefined ? '' : `, ${counted(steps, 'step')}`
-  const assumed = steps === undefined ? ` (steps not known yet count as ${MAX_PHASE_STEPS})` : ''
-  return `${counted(definition.phases.length, 'phase')}${known}, at most ${counted(prompts, 'prompt')}${assumed}`
-}
-
-function stepCount({ phases }: Definition, listed: ListedSteps = NO_LISTS): number | undefined {
-  return phases
-    .map((phase) => stepsOf(phase, listed))
-    .reduce<number | undefined>((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count), 0)
+export function definitionSize({ phases }: Definition, prompts: number, listed = NO_LISTS): string {
+  const counts = phases.map((phase) => stepsOf(phase, listed))
+  const isKnown = !counts.includes(undefined)
+  const steps = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+  const known = isKnown && steps > 0 ? `, ${counted(steps, 'step')}` : ''
+  const assumed = isKnown ? '' : ` (steps not known yet count as ${MAX_PHASE_STEPS})`
+  return `${counted(phases.length, 'phase')}${known}, at most ${counted(prompts, 'prompt')}${assumed}`
 }
 
 function stepsOf(phase: Phase, listed: ListedSteps): number | undefined {
@@ -29,31 +25,26 @@ function stepsOf(phase: Phase, listed: ListedSteps): number | undefined {
   return phase.steps.kind === 'list' ? phase.steps.steps.length : listed(phase)
 }
 
-export function promptBound(definition: Definition, listed: ListedSteps = NO_LISTS): number {
-  const [first] = definition.phases
-  const left = (phase: Phase): number => phase.maxVisits - (phase === first ? 1 : 0)
-  return capped(definition, visitBound(first, listed) + laterBound(definition, first, left, listed))
+export function promptBound(definition: Definition, listed = NO_LISTS): number {
+  const nobody = { parentSession: undefined, hostSession: undefined }
+  return boundOf(newState(definition, { ...nobody, id: '', nowMs: 0 }), listed)
 }
 
 export function runBound(state: WorkflowState, listed: ListedSteps): number | undefined {
-  if (!state.active) return undefined
-  const { definition, prompts } = state
-  const phase = currentPhase(state)
-  const left = (one: Phase): number => Math.max(0, one.maxVisits + state.visitsGranted - visitsOf(state, one.id))
-  return capped(definition, prompts + restOfVisit(state, phase, listed) + laterBound(definition, phase, left, listed))
+  return state.active ? boundOf(state, listed) : undefined
 }
 
-function capped({ maxPrompts }: Definition, bound: number): number {
-  return Math.min(bound, maxPrompts ?? bound)
-}
-
-function laterBound({ phases }: Definition, from: Phase, left: (phase: Phase) => number, listed: ListedSteps): number {
+function boundOf(state: WorkflowState, listed: ListedSteps): number {
+  const { phases, maxPrompts } = state.definition
+  const current = currentPhase(state)
   const ways = new Map(phases.map(({ id, next }) => [id, targetsOf(next)]))
-  const reached = reachedFrom(from.id, (id) => ways.get(id))
-  return phases.reduce((sum, phase) => {
-    const visits = reached.has(phase.id) ? left(phase) : 0
-    return visits === 0 ? sum : sum + visits * visitBound(phase, listed)
-  }, 0)
+  const reached = reachedFrom(current.id, (id) => ways.get(id))
+  let bound = state.prompts + restOfVisit(state, current, listed)
+  for (const phase of phases) {
+    const visits = reached.has(phase.id) ? phase.maxVisits + state.visitsGranted - visitsOf(state, phase.id) : 0
+    if (visits > 0) bound += visits * visitBound(phase, listed)
+  }
+  return Math.min(bound, maxPrompts ?? bound)
 }
 
 function visitBound(phase: Phase, listed: ListedSteps): number {
