@@ -205,7 +205,7 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
     if (isGraph && !reached.has(index)) warn(['id'], RULE_TEXT.unreachable(phase.id))
     if (isGraph && looping.has(index) && phase.max_visits === undefined) warn(['id'], RULE_TEXT.unbounded(phase.id))
     if (isGraph && stuck.has(index)) warn(['next'], RULE_TEXT.endless(phase.id))
-    let before: ReadonlySet<number> | undefined
+    let before: ReadonlyMap<number, number> | undefined
     const leadsHere = (from: number): boolean => {
       before ??= reachedFrom(index, (one) => leading[one])
       return before.has(from)

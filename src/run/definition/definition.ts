@@ -135,7 +135,7 @@ export function followers(file: DefinitionFile): Edges {
 }
 
 export function reachable(edges: Edges): Set<number> {
-  return reachedFrom(0, (index) => edges[index]).add(0)
+  return new Set([0, ...reachedFrom(0, (index) => edges[index]).keys()])
 }
 
 export function phasesOnLoops(edges: Edges): Set<number> {
@@ -149,14 +149,15 @@ export function reversed(edges: Edges): Edges {
   return leading
 }
 
-/** `start` itself only if a way leads back to it. */
+/** Each place with the one before it. `start` itself only if a way leads back to it. */
 export function reachedFrom<Place>(start: Place, following: (place: Place) => readonly Place[] | undefined) {
-  const reached = new Set<Place>()
+  const reached = new Map<Place, Place>()
   const open = [start]
   for (const place of open) {
     for (const next of following(place) ?? []) {
-      if (!reached.has(next)) open.push(next)
-      reached.add(next)
+      if (reached.has(next)) continue
+      reached.set(next, place)
+      open.push(next)
     }
   }
   return reached
@@ -171,7 +172,7 @@ export function endless(file: DefinitionFile, edges: Edges): number[] {
   for (const index of [...reachable(edges)].sort((one, other) => one - other)) {
     if (ending.has(index) || known.has(index)) continue
     found.push(index)
-    for (const following of reachedFrom(index, (one) => edges[one])) known.add(following)
+    for (const following of reachedFrom(index, (one) => edges[one]).keys()) known.add(following)
   }
   return found
 }

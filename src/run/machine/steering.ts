@@ -213,7 +213,7 @@ export function enterFrom(
   }
   const unapproved = definition.phases.find(isRefused)
   if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
-  const skipped = (wayTo(ways, current, phase.id) ?? []).filter(isPassedOver)
+  const skipped = wayTo(ways, current, phase.id).filter(isPassedOver)
   const how = { detail: `resume --from ${phase.id}` }
   const left: WorkflowState = { ...granted, unfinished: { ...state.unfinished, [current]: 'open' } }
   const noted = skipped.reduce((one, id) => withPhaseSkipped(one, id, nowMs, how), left)
@@ -255,15 +255,10 @@ function leadsTo(ways: Ways, from: string, to: string): boolean {
   return from === to || reachedFrom(from, (id) => ways.get(id)).has(to)
 }
 
-function wayTo(ways: Ways, from: string, to: string): readonly string[] | undefined {
-  const found: (readonly [string, readonly string[]])[] = [[from, []]]
-  const seen = new Set([from])
-  for (const [id, way] of found) {
-    if (id === to) return way
-    for (const target of ways.get(id) ?? []) {
-      if (!seen.has(target)) found.push([target, [...way, id]])
-      seen.add(target)
-    }
-  }
-  return undefined
+/** From `from` to the phase before `to`; empty if no way leads there. */
+function wayTo(ways: Ways, from: string, to: string): string[] {
+  const before = reachedFrom(from, (id) => ways.get(id))
+  const way: string[] = []
+  for (let id = before.get(to); id !== undefined; id = id === from ? undefined : before.get(id)) way.unshift(id)
+  return way
 }

@@ -95,7 +95,7 @@ export function listUnfinishedRuns(
 ): UnfinishedRun[] {
   const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
   return folders.flatMap((folder) => {
-    const state = isPast(deadline) ? undefined : tryReadState(folder)
+    const state = isPast(deadline) ? undefined : runStatus(folder)?.state
     const status = state === undefined ? undefined : statusOf(folder, state)
     if (state === undefined || status === undefined) return []
     const { name, hostSession, updatedMs, active } = state
@@ -118,15 +118,6 @@ function statusOf(folder: TaskFolder, state: WorkflowState): UnfinishedStatus | 
 export function noteSessionStarts(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
   const mine = runs.filter(({ expectsStart, hostSession }) => expectsStart && hostSession === session)
   return mine.flatMap(({ folder }) => changeRun(folder, session, afterSessionStart))
-}
-
-function tryReadState(folder: TaskFolder): WorkflowState | undefined {
-  try {
-    return readState(folder)
-  } catch {
-    // `status` and `doctor` report unusable states.
-    return undefined
-  }
 }
 
 /** Never throws. `unusable`: the state cannot be read. */
