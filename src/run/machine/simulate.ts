@@ -2,7 +2,7 @@ import type { Definition } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import type { Step } from '../definition/steps.ts'
 import { reconcile } from './machine.ts'
-import { type Effect, noStepsFile, type Observation, type StepsSeen } from './observation.ts'
+import { ARTIFACTS_FOLDER, type Effect, noStepsFile, type Observation, type StepsSeen } from './observation.ts'
 import { currentPhase, needsApproval, stepResultFile, withBatch } from './position.ts'
 import { type DuePrompt, type DueWork, duePrompt, type TaskLocation } from './prompt.ts'
 import { newState, type WorkflowState } from './state.ts'
@@ -64,7 +64,7 @@ export function simulate(
   let state = newState(definition, { id: 'simulated', nowMs: NOW_MS, ...sessions, inputs })
   const prompts: DuePrompt[] = []
   const history: HistoryEntry[] = [...state.history]
-  const world = new SimulatedFolder(definition, script, location.task)
+  const { leave, ...world } = simulatedFolder(definition, script, location.task)
   const answer = answering(script)
   const record = ({ history: last, sequence }: WorkflowState): void => {
     const known = history.at(-1)?.n ?? 0
@@ -72,8 +72,7 @@ export function simulate(
   }
   while (prompts.length < most) {
     const { state: next, command } = reconcile(state, {
-      observe: (seen) => world.observe(seen),
-      apply: (effect) => (effect.kind === 'tick' ? world.tick(effect) : world.archive(effect)),
+      ...world,
       record,
       write: record,
       isOutOfTime: () => false,
@@ -83,7 +82,7 @@ export function simulate(
       const due = duePrompt(state, location)
       prompts.push(due)
       const phase = currentPhase(state)
-      for (const work of due.batch ?? [due]) world.leave(work.artifact, answer(phase, work))
+      for (const work of due.batch ?? [due]) leave(work.artifact, answer(phase, work))
     } else if (needsApproval(state)) state = approveState(state, undefined, NOW_MS)
     else break
   }
@@ -91,68 +90,54 @@ export function simulate(
   return { state, prompts, history }
 }
 
-class SimulatedFolder {
-  readonly #files = new Map<string, string>()
-  readonly #script: Script
-  readonly #task: string
-  readonly #ticked = new Map<string, Set<number>>()
+function simulatedFolder({ phases }: Definition, script: Script, task: string) {
+  const files = new Map<string, string>()
+  const ticked = new Map<string, Set<number>>()
   /** Steps can be read only after these were made. */
-  readonly #made: ReadonlySet<string>
-  #previous: string | undefined
+  const made = new Set(phases.flatMap(({ artifact }) => artifact ?? []))
+  let previous: string | undefined
 
-  constructor({ phases }: Definition, script: Script, task: string) {
-    this.#task = task
-    this.#script = script
-    this.#made = new Set(phases.flatMap(({ artifact }) => artifact ?? []))
-  }
-
-  leave(file: string, answer: Answer): void {
-    if (answer === 'nothing') return
-    this.#files.set(file, answer.verdict)
-    // A rewritten checklist has new tasks.
-    this.#ticked.delete(file)
-  }
-
-  tick({ artifact, item }: Extract<Effect, { readonly kind: 'tick' }>): void {
-    const ticked = this.#ticked.get(artifact) ?? new Set()
-    this.#ticked.set(artifact, ticked.add(item.item))
-  }
-
-  archive({ file, folder, name }: Exclude<Effect, { readonly kind: 'tick' }>): void {
-    if (this.#files.delete(file)) this.#previous = `${folder}/${name}`
-  }
-
-  observe(state: WorkflowState): Observation {
-    const phase = currentPhase(state)
-    const verdict = phase.artifact === undefined ? undefined : this.#files.get(phase.artifact)
-    return {
-      nowMs: NOW_MS,
-      task: this.#task,
-      returned: true,
-      mayPrompt: true,
-      artifact:
-        verdict === undefined
-          ? { kind: 'absent' }
-          : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : verdict },
-      stepResults: withBatch(state, phase).inWork.map(({ step }) => {
-        const left = this.#files.get(stepResultFile(phase, step))
-        return left === undefined ? { kind: 'absent' } : { kind: 'result', success: left === 'pass', archived: false }
-      }),
-      steps: this.#steps(phase),
-      previousArtifact: this.#previousOf(phase),
-    }
-  }
-
-  #steps(phase: Phase): StepsSeen | undefined {
+  const seeSteps = (phase: Phase): StepsSeen | undefined => {
     if (phase.steps === undefined || phase.steps.kind === 'list') return undefined
     const { artifact } = phase.steps
-    if (this.#made.has(artifact) && !this.#files.has(artifact)) return noStepsFile(artifact)
-    const ticked = this.#ticked.get(artifact)
-    const steps = simulatedSteps(this.#script, phase)
-    return { kind: 'list', steps: steps.filter((_step, item) => ticked?.has(item) !== true) }
+    if (made.has(artifact) && !files.has(artifact)) return noStepsFile(artifact)
+    const steps = simulatedSteps(script, phase)
+    return { kind: 'list', steps: steps.filter((_step, item) => ticked.get(artifact)?.has(item) !== true) }
   }
 
-  #previousOf({ id }: Phase): string | undefined {
-    return this.#previous?.startsWith(`artifacts/${id}/`) === true ? this.#previous : undefined
+  return {
+    leave(file: string, answer: Answer): void {
+      if (answer === 'nothing') return
+      files.set(file, answer.verdict)
+      // A rewritten checklist has new tasks.
+      ticked.delete(file)
+    },
+    apply(effect: Effect): void {
+      if (effect.kind !== 'tick') {
+        if (files.delete(effect.file)) previous = `${effect.folder}/${effect.name}`
+        return
+      }
+      ticked.set(effect.artifact, (ticked.get(effect.artifact) ?? new Set()).add(effect.item.item))
+    },
+    observe(state: WorkflowState): Observation {
+      const phase = currentPhase(state)
+      const verdict = files.get(phase.artifact ?? '')
+      return {
+        nowMs: NOW_MS,
+        task,
+        returned: true,
+        mayPrompt: true,
+        artifact:
+          verdict === undefined
+            ? { kind: 'absent' }
+            : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : verdict },
+        stepResults: withBatch(state, phase).inWork.map(({ step }) => {
+          const left = files.get(stepResultFile(phase, step))
+          return left === undefined ? { kind: 'absent' } : { kind: 'result', success: left === 'pass', archived: false }
+        }),
+        steps: seeSteps(phase),
+        previousArtifact: previous?.startsWith(`${ARTIFACTS_FOLDER}/${phase.id}/`) === true ? previous : undefined,
+      }
+    },
   }
 }
