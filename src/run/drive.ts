@@ -9,8 +9,8 @@ import { checkingSince } from '../marker/run-checks.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { type AgentStop, afterWaitEvent, hadAskedBefore, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
-import { reconcile } from './machine/machine.ts'
-import type { Effect, Observation, StopCircumstances } from './machine/observation.ts'
+import { reconcile, type WorkflowPorts } from './machine/machine.ts'
+import type { Observation, StopCircumstances } from './machine/observation.ts'
 import { currentPhase, stepResultFile, withBatch } from './machine/position.ts'
 import { type DuePrompt, duePrompt, promptRecord, type TurnEnds } from './machine/prompt.ts'
 import { isPrompted, type WorkflowState } from './machine/state.ts'
@@ -196,19 +196,12 @@ export function turnUnderLock(
 ): TurnTaken {
   // First: if the file cannot be written, no prompt is counted.
   if (start.active) putRunFile(folder, start.id)
-  let recorded = onDisk
-  const ports = {
+  const ports: WorkflowPorts = {
     isOutOfTime: () => isPast(deadline),
-    observe: (seen: WorkflowState) => observe(folder, seen, circumstances),
-    apply: (effect: Effect) => applyEffect(folder.path, effect),
-    record: (next: WorkflowState) => {
-      recordHistory(folder, next, recorded)
-      recorded = next
-    },
-    write: (next: WorkflowState) => {
-      writeState(folder, next, recorded)
-      recorded = next
-    },
+    observe: (state) => observe(folder, state, circumstances),
+    apply: (effect) => applyEffect(folder.path, effect),
+    record: (state, recorded) => recordHistory(folder, state, recorded),
+    write: (state, recorded) => writeState(folder, state, recorded),
   }
   const reconciled = reconcile(start, ports, onDisk)
   removeIfEnded(folder, reconciled.state)

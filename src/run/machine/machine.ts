@@ -198,10 +198,10 @@ export interface WorkflowPorts {
   observe(state: WorkflowState): Observation
   /** Must be repeatable. */
   apply(effect: Effect): void
-  /** Writes only the newest transitions. */
-  record(state: WorkflowState): void
-  /** Writes the newest transitions, then the state. */
-  write(state: WorkflowState): void
+  /** Writes only the transitions after `recorded`. */
+  record(state: WorkflowState, recorded: WorkflowState): void
+  /** Writes the transitions after `recorded`, then the state. */
+  write(state: WorkflowState, recorded: WorkflowState): void
   /** A stop hook has a time limit. */
   isOutOfTime(): boolean
 }
@@ -217,12 +217,12 @@ const ENTRIES_AT_ONCE = 8
 export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = start) {
   let state = start
   let written = onDisk
-  let recorded = onDisk.sequence
+  let recorded = onDisk
   const flush = (): void => {
     if (state === written) return
-    ports.write(state)
+    ports.write(state, recorded)
     written = state
-    recorded = state.sequence
+    recorded = state
   }
   for (;;) {
     const { state: next, command, effects } = advance(state, ports.observe(state))
@@ -232,9 +232,9 @@ export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = s
     if (effects.length > 0) flush()
     for (const effect of effects) ports.apply(effect)
     state = next.archiving.length > 0 && next !== state ? { ...next, archiving: [] } : next
-    if (state.sequence - recorded > HISTORY_KEPT - ENTRIES_AT_ONCE - currentPhase(state).parallel + 1) {
-      ports.record(state)
-      recorded = state.sequence
+    if (state.sequence - recorded.sequence > HISTORY_KEPT - ENTRIES_AT_ONCE - currentPhase(state).parallel + 1) {
+      ports.record(state, recorded)
+      recorded = state
     }
     const unfinished = command === 'observe' && ports.isOutOfTime()
     if (command === 'observe' && !unfinished) continue

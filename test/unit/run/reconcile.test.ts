@@ -75,9 +75,10 @@ describe('the loop of every driver', () => {
       forgotten += Math.max(0, Math.min(...state.history.map(({ n }) => n)) - recorded - 1)
       recorded = state.sequence
     }
-    const both = (write: (state: WorkflowState) => void) => (state: WorkflowState) => {
+    const both = (write: typeof ports.write) => (state: WorkflowState, before: WorkflowState) => {
+      expect(before.sequence).toBe(recorded)
       note(state)
-      write(state)
+      write(state, before)
     }
     reconcile(start, { ...ports, record: both(ports.record), write: both(ports.write) })
     expect(forgotten).toBe(0)
