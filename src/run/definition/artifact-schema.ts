@@ -53,20 +53,21 @@ const KEYWORDS: Readonly<Record<string, ValueKind | undefined>> = {
 
 export const SCHEMA_KEYWORDS: readonly string[] = Object.keys(KEYWORDS)
 
-export type SchemaFault =
-  | { readonly path: readonly string[]; readonly reason: 'unknown'; readonly keyword: string }
-  | { readonly path: readonly string[]; readonly reason: 'kind'; readonly keyword: string; readonly kind: ValueKind }
-  | { readonly path: readonly string[]; readonly reason: 'not-schema' }
+/** `problem`: of the keyword at `path`; the kind of value that it must have. */
+export interface SchemaFault {
+  readonly path: readonly string[]
+  readonly problem: ValueKind | 'unknown' | 'not-schema'
+}
 
 export function schemaFaults(schema: unknown, path: readonly string[] = [], depth = 0): SchemaFault[] {
   if (typeof schema === 'boolean') return []
-  if (!isJsonObject(schema) || depth > MAX_SCHEMA_DEPTH) return [{ path, reason: 'not-schema' }]
+  if (!isJsonObject(schema) || depth > MAX_SCHEMA_DEPTH) return [{ path, problem: 'not-schema' }]
   return Object.entries(schema).flatMap(([keyword, value]): SchemaFault[] => {
     if (ANNOTATIONS.includes(keyword)) return []
     const here = [...path, keyword]
-    if (!Object.hasOwn(KEYWORDS, keyword)) return [{ path: here, reason: 'unknown', keyword }]
+    if (!Object.hasOwn(KEYWORDS, keyword)) return [{ path: here, problem: 'unknown' }]
     const kind = KEYWORDS[keyword]
-    if (kind !== undefined && !IS_OF_KIND[kind](value)) return [{ path: here, reason: 'kind', keyword, kind }]
+    if (kind !== undefined && !IS_OF_KIND[kind](value)) return [{ path: here, problem: kind }]
     if (keyword === 'properties') {
       return Object.entries(value as object).flatMap(([name, one]) => schemaFaults(one, [...here, name], depth + 1))
     }

@@ -151,15 +151,10 @@ function waysOf(next: Exclude<PhaseFile['next'], string | undefined>): [FaultPat
   return next.default === undefined ? cases : [...cases, [['default'], next.default]]
 }
 
-function schemaFaultText(fault: SchemaFault): string {
-  switch (fault.reason) {
-    case 'unknown':
-      return RULE_TEXT.unknownKeyword(fault.keyword)
-    case 'kind':
-      return RULE_TEXT.valueKind(fault.keyword, fault.kind)
-    case 'not-schema':
-      return RULE_TEXT.notSchema(MAX_SCHEMA_DEPTH)
-  }
+function schemaFaultText({ path, problem }: SchemaFault): string {
+  const keyword = path.at(-1) ?? ''
+  if (problem === 'not-schema') return RULE_TEXT.notSchema(MAX_SCHEMA_DEPTH)
+  return problem === 'unknown' ? RULE_TEXT.unknownKeyword(keyword) : RULE_TEXT.valueKind(keyword, problem)
 }
 
 function twins(file: DefinitionFile): DefinitionFinding[] {
