@@ -2,14 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import fs from 'node:fs'
 import path from 'node:path'
 import { CHANGING, closeQuietly } from '../../disk/file-facts.ts'
-import {
-  inspectInside,
-  inspectNamed,
-  lastNamed,
-  makeFoldersInside,
-  moveToFree,
-  readInside,
-} from '../../disk/folders.ts'
+import { inspectInside, inspectNamed, lastNamed, makeFoldersInside, moveToFree } from '../../disk/folders.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { isSystemCode, PostflightError } from '../../kernel/errors.ts'
 import { counted, quote } from '../../kernel/text.ts'
@@ -135,15 +128,14 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
   const isArchived = inArchive !== undefined && inspectInside(folder, file).kind === 'absent'
   const read = readJson(folder, isArchived ? inArchive : file, STEP_RESULT_LIMIT)
   if (read.kind === 'absent') return read
-  if (read.kind === 'wrong') return { kind: 'invalid', why: read.why, archived: isArchived }
+  const invalid = (why: string) => ({ kind: 'invalid', why, archived: isArchived }) as const
+  if (read.kind === 'wrong') return invalid(read.why)
   const { value } = read
   if (!isJsonObject(value) || typeof value.success !== 'boolean') {
-    const why = `${file} must have a "success" that is true or false`
-    return { kind: 'invalid', why, archived: isArchived }
+    return invalid(`${file} must have a "success" that is true or false`)
   }
-  const { jsonSchema } = phase.stepCheck
-  const breach = value.success ? schemaBreach(file, jsonSchema, value) : undefined
-  if (breach !== undefined) return { kind: 'invalid', why: breach, archived: isArchived }
+  const breach = value.success ? schemaBreach(file, phase.stepCheck.jsonSchema, value) : undefined
+  if (breach !== undefined) return invalid(breach)
   const summary = [value.summary, value.error, value.reason].find((one) => typeof one === 'string' && one !== '')
   return {
     kind: 'result',
@@ -228,16 +220,23 @@ function lengthOf(folder: string, source: StepSource): number | undefined {
 }
 
 /** Faults in agents' files are results, which agents can correct. */
-function readJson(folder: string, name: string, limit: number, inspect = inspectInside) {
-  const read = readInside(folder, name, limit, inspect)
-  if (read.kind === 'absent') return read
-  const wrong = (why: string) => ({ kind: 'wrong' as const, why })
+function readAgentsFile(folder: string, name: string, limit: number, inspect = inspectInside) {
+  const found = inspect(folder, name)
+  if (found.kind === 'absent') return found
+  const wrong = (why: string) => ({ kind: 'wrong', why: `${quote(name)} ${why}` }) as const
+  if (found.kind !== 'file') return wrong(unreadable(folder, name, found.what))
+  const read = readSmallBytes(found.path, limit)
   if (read.kind === 'unreadable') return wrong(unreadable(folder, name, read.detail))
-  if (!read.whole) return wrong(tooLarge(name, limit))
+  return read.kind === 'absent' || read.whole ? read : wrong(`is larger than ${limit} bytes, too large to be checked`)
+}
+
+function readJson(folder: string, name: string, limit: number, inspect = inspectInside) {
+  const read = readAgentsFile(folder, name, limit, inspect)
+  if (read.kind !== 'bytes') return read
   try {
-    return { kind: 'json' as const, value: JSON.parse(read.text.replace(/^\ufeff/, '')) as unknown }
+    return { kind: 'json' as const, value: JSON.parse(read.bytes.toString().replace(/^\ufeff/, '')) as unknown }
   } catch (error) {
-    return wrong(`${quote(name)} is not JSON (${quote((error as Error).message, 120)})`)
+    return { kind: 'wrong' as const, why: `${quote(name)} is not JSON (${quote((error as Error).message, 120)})` }
   }
 }
 
@@ -245,32 +244,23 @@ function unreadable(folder: string, name: string, detail: string): string {
   // Agents can correct kinds and permissions, but not system errors such as EIO.
   const isOfSystem = isSystemCode(detail) && detail !== 'EACCES' && detail !== 'EPERM'
   if (isOfSystem) throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail })
-  return `${quote(name)} cannot be read (${quote(detail, 80)})`
-}
-
-function tooLarge(name: string, limit: number): string {
-  return `${quote(name)} is larger than ${limit} bytes, too large to be checked`
+  return `cannot be read (${quote(detail, 80)})`
 }
 
 /** In bytes; parsed in about 50 ms. */
 const CHECKLIST_LIMIT = 131_072
 
 function readChecklistFile(folder: string, name: string) {
-  const found = inspectNamed(folder, name)
-  if (found.kind === 'absent') return found
-  if (found.kind !== 'file') return { kind: 'unreadable' as const, detail: found.what }
-  const read = readSmallBytes(found.path, CHECKLIST_LIMIT)
+  const read = readAgentsFile(folder, name, CHECKLIST_LIMIT, inspectNamed)
   if (read.kind !== 'bytes') return read
-  if (!read.whole) return { kind: 'too-large' as const }
-  return isUtf8(read.bytes) ? { kind: 'text' as const, text: read.bytes.toString() } : { kind: 'not-utf8' as const }
+  if (!isUtf8(read.bytes)) return { kind: 'wrong' as const, why: `${quote(name)} is not UTF-8` }
+  return { kind: 'text' as const, text: read.bytes.toString() }
 }
 
 function seeTasks(folder: string, name: string): StepsSeen {
   const read = readChecklistFile(folder, name)
   if (read.kind === 'absent') return noStepsFile(name)
-  if (read.kind === 'unreadable') return noSteps(unreadable(folder, name, read.detail))
-  if (read.kind === 'too-large') return noSteps(tooLarge(name, CHECKLIST_LIMIT))
-  if (read.kind !== 'text') return noSteps(`${quote(name)} is not UTF-8`)
+  if (read.kind === 'wrong') return noSteps(read.why)
   const tasks = readChecklist(read.text)
   if (tasks === undefined) return noSteps(`${quote(name)} is nested too deeply to be read`)
   if (tasks.length === 0) return noSteps(`${quote(name)} has no task list (lines such as "- [ ] a task")`)
