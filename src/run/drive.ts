@@ -19,7 +19,7 @@ import { checkStatus, requireTrust, runPhaseCheck, type Truster } from './store/
 import { checkCommand } from './store/receipts.ts'
 import { putRunFile, removeRunFile } from './store/run-file.ts'
 import { waitEnd } from './store/run-wait.ts'
-import { recordHistory, requireState, withRun, writeChanged, writeState } from './store/state-store.ts'
+import { requireState, withRun, writeChanged, writeState } from './store/state-store.ts'
 
 /**
  * Drives a run for the stop hook, `workflow next` and OpenCode's plugin, which only translate events and results. The loop
@@ -200,8 +200,7 @@ export function turnUnderLock(
     isOutOfTime: () => isPast(deadline),
     observe: (state) => observe(folder, state, circumstances),
     apply: (effect) => applyEffect(folder.path, effect),
-    record: (state, recorded) => recordHistory(folder, state, recorded),
-    write: (state, recorded) => writeState(folder, state, recorded),
+    write: (state, written) => writeState(folder, state, written),
   }
   const reconciled = reconcile(start, ports, onDisk)
   removeIfEnded(folder, reconciled.state)
@@ -229,7 +228,6 @@ function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: S
       if (effect.kind === 'tick' || kindAt(path.join(folder.path, effect.file)) === undefined) return
       archived.set(effect.file, `${effect.folder}/${effect.name}`)
     },
-    record: () => {},
     write: () => {},
     isOutOfTime: () => false,
   })

@@ -92,12 +92,10 @@ export function runWorld(
     disk(() => {
       world.state = reread(state)
     })
-  const record = (): void => disk(() => {})
   const turn = (mayPrompt: boolean): boolean => {
     const { command } = reconcile(world.state, {
       observe: (seen) => observe(seen, mayPrompt),
       apply,
-      record,
       isOutOfTime: () => false,
       write,
     })

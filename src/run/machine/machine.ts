@@ -24,7 +24,6 @@ import {
 import {
   end,
   enter,
-  HISTORY_KEPT,
   hasBegun,
   isArchiving,
   isPrompted,
@@ -198,31 +197,23 @@ export interface WorkflowPorts {
   observe(state: WorkflowState): Observation
   /** Must be repeatable. */
   apply(effect: Effect): void
-  /** Writes only the transitions after `recorded`. */
-  record(state: WorkflowState, recorded: WorkflowState): void
-  /** Writes the transitions after `recorded`, then the state. */
-  write(state: WorkflowState, recorded: WorkflowState): void
+  /** Writes the transitions after `written`, then the state. */
+  write(state: WorkflowState, written: WorkflowState): void
   /** A stop hook has a time limit. */
   isOutOfTime(): boolean
 }
 
-/** Maximum per transition, plus one for each further step of a batch. */
-const ENTRIES_AT_ONCE = 8
-
 /**
  * Leaves the state on disk. Writes it before the next effects, so that a crash anywhere leads to the same result.
- * Writing every state would take too long, so transitions are recorded before the state drops them. `unfinished`: whether
- * time ran out; the next turn continues.
+ * Writing every state would take too long. `unfinished`: whether time ran out; the next turn continues.
  */
 export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = start) {
   let state = start
   let written = onDisk
-  let recorded = onDisk
   const flush = (): void => {
     if (state === written) return
-    ports.write(state, recorded)
+    ports.write(state, written)
     written = state
-    recorded = state
   }
   for (;;) {
     const { state: next, command, effects } = advance(state, ports.observe(state))
@@ -232,10 +223,6 @@ export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = s
     if (effects.length > 0) flush()
     for (const effect of effects) ports.apply(effect)
     state = next.archiving.length > 0 && next !== state ? { ...next, archiving: [] } : next
-    if (state.sequence - recorded.sequence > HISTORY_KEPT - ENTRIES_AT_ONCE - currentPhase(state).parallel + 1) {
-      ports.record(state, recorded)
-      recorded = state
-    }
     const unfinished = command === 'observe' && ports.isOutOfTime()
     if (command === 'observe' && !unfinished) continue
     flush()

@@ -159,9 +159,12 @@ const WAIT: Kind<Wait | undefined> = {
 
 const ledBy = objectOf({ phase: text, verdict: optional(text), reason: optional(text) })
 
+/** The history file has all transitions. */
+export const HISTORY_KEPT = 50
+
 const HISTORY: Kind<readonly HistoryEntry[]> = {
   read: (value) => (Array.isArray(value) ? value.flatMap((one) => readHistoryEntry(one) ?? []) : WRONG),
-  write: (entries) => entries.map(historyFields),
+  write: (entries) => entries.slice(-HISTORY_KEPT).map(historyFields),
 }
 
 const DEFINITION: Kind<Definition> = {

@@ -7,9 +7,6 @@ type Table = typeof STATE_FIELDS
 
 export interface WorkflowState extends Values<Table> {}
 
-/** The history file has all transitions. */
-export const HISTORY_KEPT = 50
-
 /** The sessions that drive it. */
 export interface Runner extends Pick<WorkflowState, 'parentSession' | 'hostSession'> {}
 
@@ -44,8 +41,8 @@ function firstValues<Lifetime extends 'run' | 'visit'>(lifetime: Lifetime, phase
 
 export function withTransition(state: WorkflowState, transition: Transition, nowMs: number): WorkflowState {
   const sequence = state.sequence + 1
-  const history = [...state.history.slice(1 - HISTORY_KEPT), { n: sequence, timeMs: nowMs, ...transition }]
-  return { ...state, sequence, history, updatedMs: nowMs }
+  const entry = { n: sequence, timeMs: nowMs, ...transition }
+  return { ...state, sequence, history: [...state.history, entry], updatedMs: nowMs }
 }
 
 export function enter(state: WorkflowState, phase: Phase, nowMs: number, ledBy?: WorkflowState['ledBy']) {

@@ -79,7 +79,7 @@ function noRun(folder: TaskFolder): PostflightError {
   return new PostflightError('workflow-none', { task: taskWord(folder) })
 }
 
-export function recordHistory(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
+function recordHistory(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
   const entries = state.history.filter(({ n }) => n > (previous?.sequence ?? 0))
   if (entries.length === 0) return
   // A line cut short by a kill must damage no other.

@@ -59,7 +59,6 @@ function turn(world: Run, looking: Looking, killAt = Number.POSITIVE_INFINITY) {
       kill()
       applyTo(world, effect)
     },
-    record: () => {},
     write: (next) => {
       kill()
       world.state = reread(next)

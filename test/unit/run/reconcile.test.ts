@@ -12,7 +12,6 @@ function noting(see: (state: WorkflowState) => Partial<Observation>): WorkflowPo
     observe: (state) => seeing(see(state)),
     apply: (effect) => noted.push(effect.kind),
     isOutOfTime: () => false,
-    record: ({ sequence }) => noted.push(`record ${sequence}`),
     write: ({ phase, visits, sequence }) => noted.push(`write ${phase}#${visits[phase]} at ${sequence}`),
   }
 }
@@ -66,25 +65,12 @@ describe('the loop of every driver', () => {
     expect(written).toEqual([[], ['1-1.json'], []])
   })
 
-  it('records transitions before the state drops them, and writes a state only at the end', () => {
+  it('writes all transitions, and a state only at the end', () => {
     const ports = noting(() => ({ artifact: { kind: 'valid' } }))
     const start = begin(...chain(200))
-    let recorded = start.sequence
-    let forgotten = 0
-    const note = (state: WorkflowState): void => {
-      forgotten += Math.max(0, Math.min(...state.history.map(({ n }) => n)) - recorded - 1)
-      recorded = state.sequence
-    }
-    const both = (write: typeof ports.write) => (state: WorkflowState, before: WorkflowState) => {
-      expect(before.sequence).toBe(recorded)
-      note(state)
-      write(state, before)
-    }
-    reconcile(start, { ...ports, record: both(ports.record), write: both(ports.write) })
-    expect(forgotten).toBe(0)
-    expect(recorded).toBe(402)
-    expect(ports.noted.filter((one) => one.startsWith('write'))).toEqual(['write p199#1 at 402'])
-    // No more often than necessary.
-    expect(ports.noted).toHaveLength(10)
+    const written: WorkflowState[] = []
+    reconcile(start, { ...ports, write: (...states) => written.push(...states) })
+    expect(written).toEqual([expect.objectContaining({ phase: 'p199', sequence: 402 }), start])
+    expect(written[0]?.history.map(({ n }) => n)).toEqual(Array.from({ length: 402 }, (_, index) => index + 1))
   })
 })

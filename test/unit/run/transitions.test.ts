@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { advance } from '../../../src/run/machine/machine.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
 import { currentWork, stepAt } from '../../../src/run/machine/position.ts'
-import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
-import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
+import { type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
+import { HISTORY_KEPT, type HistoryEntry } from '../../../src/run/machine/state-fields.ts'
+import { formatState } from '../../../src/run/machine/state-file.ts'
 import { abortState, haltState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/steering.ts'
 import { begin, DONE as DONE_STEP, FAILED, MADE, NO_SESSIONS, NOT_DONE, NOW, PASSED, seeing } from './builders.ts'
 
@@ -55,11 +56,11 @@ describe('a new run', () => {
     expect(begin({ id: 'a', steps: ['x'] }).stepsKnown).toBe(false)
   })
 
-  it('keeps only its last transitions, and numbers all of them', () => {
+  it('keeps only its last transitions on disk, and numbers all of them', () => {
     let state = begin(A)
     for (let at = 0; at < HISTORY_KEPT; at++) state = withTransition(state, { event: 'retry', phase: 'a' }, NOW + at)
-    expect(state.history).toHaveLength(HISTORY_KEPT)
-    expect(state.history.map(({ n }) => n)).toEqual(Array.from({ length: HISTORY_KEPT }, (_, index) => index + 3))
+    const { history } = JSON.parse(formatState(state)) as { history: { n: number }[] }
+    expect(history.map(({ n }) => n)).toEqual(Array.from({ length: HISTORY_KEPT }, (_, index) => index + 3))
     expect(state).toMatchObject({ sequence: HISTORY_KEPT + 2, updatedMs: NOW + HISTORY_KEPT - 1 })
   })
 })
