@@ -10,8 +10,8 @@ import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { type AgentStop, afterWaitEvent, hadAskedBefore, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
 import { reconcile, type WorkflowPorts } from './machine/machine.ts'
-import type { Observation, StopCircumstances } from './machine/observation.ts'
-import { currentPhase, stepResultFile, withBatch } from './machine/position.ts'
+import type { StopCircumstances } from './machine/observation.ts'
+import { currentPhase } from './machine/position.ts'
 import { type DuePrompt, duePrompt, promptRecord, type TurnEnds } from './machine/prompt.ts'
 import { isPrompted, type WorkflowState } from './machine/state.ts'
 import { applyEffect, observe } from './store/observe-run.ts'
@@ -221,32 +221,15 @@ export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState)
 
 /** Predicts `turnUnderLock` without writing. */
 function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: StopCircumstances): TurnTaken {
-  const archived = new Map<string, string>()
+  const moved = new Map<string, string>()
   const reconciled = reconcile(start, {
-    observe: (state) => without(archived, state, observe(folder, state, circumstances)),
+    observe: (state) => observe(folder, state, circumstances, moved),
     apply: (effect) => {
       if (effect.kind === 'tick' || kindAt(path.join(folder.path, effect.file)) === undefined) return
-      archived.set(effect.file, `${effect.folder}/${effect.name}`)
+      moved.set(effect.file, `${effect.folder}/${effect.name}`)
     },
     write: () => {},
     isOutOfTime: () => false,
   })
   return takenFrom(folder, start, reconciled)
-}
-
-function without(archived: ReadonlyMap<string, string>, state: WorkflowState, seen: Observation): Observation {
-  const { artifact, stepResults, strayResults } = seen
-  const phase = currentPhase(state)
-  const location = archived.get(phase.artifact ?? '')
-  const { inWork } = withBatch(state, phase)
-  return {
-    ...seen,
-    artifact: location === undefined ? artifact : { kind: 'absent' },
-    stepResults: stepResults.map((result, index) => {
-      const isMoved = archived.has(stepResultFile(phase, inWork[index]?.step ?? 0))
-      return isMoved && result.kind !== 'absent' && !result.archived ? { kind: 'absent' } : result
-    }),
-    strayResults: strayResults?.filter((file) => !archived.has(file)),
-    previousArtifact: location ?? seen.previousArtifact,
-  }
 }

@@ -46,28 +46,38 @@ const ARTIFACT_LIMIT = 4_194_304
 /** In bytes. */
 const STEP_RESULT_LIMIT = 1_048_576
 
-/** Throws `file-unreadable` if the system fails: finished work must not count as failed. */
-export function observe(task: TaskFolder, state: WorkflowState, circumstances: StopCircumstances): Observation {
+const NOTHING_MOVED: ReadonlyMap<string, string> = new Map()
+
+/**
+ * Throws `file-unreadable` if the system fails: finished work must not count as failed. `moved`: files that a prediction
+ * takes for archived, with their places.
+ */
+export function observe(
+  task: TaskFolder,
+  state: WorkflowState,
+  circumstances: StopCircumstances,
+  moved = NOTHING_MOVED,
+): Observation {
   const folder = task.path
   const phase = currentPhase(state)
+  const { artifact } = phase
   const inWork = isInStep(state) ? withBatch(state, phase).inWork : []
-  const asksArtifact = !hasBegun(state) || !isInStep(state)
+  const asksArtifact = (!hasBegun(state) || !isInStep(state)) && artifact !== undefined && !moved.has(artifact)
+  const tells = tellsPrevious(state) && artifact !== undefined
   return {
     ...circumstances,
     task: taskWord(task),
-    artifact:
-      asksArtifact && phase.artifact !== undefined
-        ? seeCheckedArtifact(task, phase.artifact, phase, state)
-        : { kind: 'absent' },
-    stepResults: inWork.map((step) => seeStepResult(folder, state, phase, step)),
-    strayResults: strayResults(folder, phase, inWork),
+    artifact: asksArtifact ? seeCheckedArtifact(task, artifact, phase, state) : ABSENT,
+    stepResults: inWork.map((step) =>
+      moved.has(stepResultFile(phase, step.step)) ? ABSENT : seeStepResult(folder, state, phase, step),
+    ),
+    strayResults: strayResults(folder, phase, inWork).filter((name) => !moved.has(name)),
     steps: state.stepsKnown || phase.steps === undefined ? undefined : seeSteps(folder, phase.steps),
-    previousArtifact:
-      tellsPrevious(state) && phase.artifact !== undefined
-        ? previousArtifact(folder, state, phase.artifact)
-        : undefined,
+    previousArtifact: tells ? (moved.get(artifact) ?? previousArtifact(folder, state, artifact)) : undefined,
   }
 }
+
+const ABSENT = { kind: 'absent' } as const
 
 /** The name may have a number: archiving overwrites no file. */
 function previousArtifact(folder: string, state: WorkflowState, artifact: string): string | undefined {
