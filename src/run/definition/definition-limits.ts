@@ -9,15 +9,11 @@ export const MAX_CASES = 100
 export const MAX_CASE_LENGTH = 60
 export const MAX_BUDGET = 1_000_000
 
-/** An id names folders and appears in diagrams, so it must be a plain word. */
-const PHASE_ID = /^[A-Za-z][A-Za-z0-9_-]{0,59}$/
+/** For ids, which name folders and appear in diagrams, and names of inputs. */
+export const PLAIN_WORD = /^[A-Za-z][A-Za-z0-9_-]{0,59}$/
 
 export function isPhaseId(value: unknown): value is string {
-  return typeof value === 'string' && PHASE_ID.test(value) && value.toLowerCase() !== END
-}
-
-export function isInputName(value: string): boolean {
-  return PHASE_ID.test(value)
+  return typeof value === 'string' && PLAIN_WORD.test(value) && value.toLowerCase() !== END
 }
 
 /** The names in a task folder that the workflow and the guard use themselves. `u`: APFS takes a Kelvin sign for a k. */

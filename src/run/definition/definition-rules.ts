@@ -5,7 +5,6 @@ import { endless, followers, phasesOnLoops, reachable, reachedFrom, reversed } f
 import {
   END,
   isArtifactPath,
-  isInputName,
   isInsidePath,
   isPhaseId,
   type KnownNames,
@@ -13,6 +12,7 @@ import {
   MAX_CASES,
   MAX_FAULTS,
   MAX_INPUTS,
+  PLAIN_WORD,
   unknownPlaceholders,
 } from './definition-limits.ts'
 import { RULE_TEXT } from './definition-messages.ts'
@@ -60,7 +60,7 @@ function inputFaults({ inputs = {} }: DefinitionFile): DefinitionFinding[] {
   if (names.length > MAX_INPUTS) found.push({ path: ['inputs'], detail: RULE_TEXT.tooManyInputs(MAX_INPUTS) })
   for (const name of names) {
     const { required, default: value } = inputs[name] ?? {}
-    if (!isInputName(name)) found.push({ path: ['inputs', name], detail: RULE_TEXT.inputName(name) })
+    if (!PLAIN_WORD.test(name)) found.push({ path: ['inputs', name], detail: RULE_TEXT.inputName(name) })
     if (required === true && value !== undefined) {
       found.push({ path: ['inputs', name, 'default'], detail: RULE_TEXT.requiredDefault(name) })
     }

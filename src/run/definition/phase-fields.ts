@@ -29,10 +29,8 @@ export const readNext = objectOf({
 
 export interface Next extends Read<typeof readNext> {}
 
-export function targetsOf({ pass, fail, cases, otherwise }: Next): string[] {
-  const all =
-    cases === undefined ? [pass, fail] : [...Object.values(cases), ...(otherwise === undefined ? [] : [otherwise])]
-  return [...new Set(all)]
+export function targetsOf({ pass, fail, cases = { pass, fail }, otherwise }: Next): string[] {
+  return [...new Set([...Object.values(cases), ...(otherwise === undefined ? [] : [otherwise])])]
 }
 
 export function targetAfter({ pass, fail, cases, otherwise }: Next, verdict: string | undefined): string {

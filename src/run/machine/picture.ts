@@ -1,7 +1,7 @@
 import { counted } from '../../kernel/text.ts'
 import type { Definition } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
-import type { Next, Phase, StepSource } from '../definition/phase-fields.ts'
+import type { Next, Phase } from '../definition/phase-fields.ts'
 import { needOf } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import type { RunOutcome } from './state-fields.ts'
@@ -33,26 +33,14 @@ export function phaseStatuses(state: WorkflowState): PhaseStatus[] {
 }
 
 export function phaseDetails({ artifact, steps, parallel, approve }: Phase): string[] {
-  return [
-    ...(artifact === undefined ? [] : [artifact]),
-    ...(steps === undefined ? [] : [stepsLabel(steps)]),
-    ...(parallel === 1 ? [] : [`${parallel} at once`]),
-    ...(approve ? ['needs approval'] : []),
-  ]
-}
-
-function stepsLabel(steps: StepSource): string {
-  return steps.kind === 'list' ? counted(steps.steps.length, 'step') : `steps from ${steps.artifact}`
+  const work = steps?.kind === 'list' ? counted(steps.steps.length, 'step') : steps && `steps from ${steps.artifact}`
+  const details = [artifact, work, parallel > 1 && `${parallel} at once`, approve && 'needs approval']
+  return details.filter((detail) => typeof detail === 'string')
 }
 
 export function waysOf({ verdict, pass, fail, cases, otherwise }: Next): [string | undefined, string][] {
   if (verdict === undefined) return [[undefined, pass]]
-  if (cases === undefined)
-    return [
-      ['pass', pass],
-      ['fail', fail],
-    ]
-  const ways = Object.entries(cases).map(([name, target]): [string, string] => [name, target])
+  const ways = Object.entries(cases ?? { pass, fail })
   return otherwise === undefined ? ways : [...ways, ['any other', otherwise]]
 }
 

@@ -138,24 +138,23 @@ export type Steered = { readonly state: WorkflowState } | { readonly refusal: St
 
 /** Grants all attempts again, but keeps their count, so that no result is overwritten. */
 export function retryStep(state: WorkflowState, step: number, nowMs: number): Steered {
-  const phase = currentPhase(state)
   const refusal = refusalOf(state, step)
   if (refusal !== undefined) return { refusal }
   const ended = endedAt(state, step)
   if (ended === undefined) {
-    const spent = state.inWork.find((one) => one.step === step && one.attempts >= one.maxAttempts)
-    return spent === undefined ? { refusal: 'not-ended' } : { state: again(state, phase, spent, nowMs) }
+    const spent = state.inWork.find((one) => one.step === step && isSpent(one))
+    return spent === undefined ? { refusal: 'not-ended' } : { state: again(state, spent, nowMs) }
   }
   if (ended.outcome === 'done') return { refusal: 'done' }
   const others = state.endedSteps.filter((one) => one !== ended)
   const reopened = withWork(state, state.inWork, others)
   const counted = { ...reopened, skips: Math.max(0, state.skips - 1), phaseSkips: Math.max(0, state.phaseSkips - 1) }
-  return { state: again(counted, phase, { ...ended, maxAttempts: 0, out: false, failure: undefined }, nowMs) }
+  return { state: again(counted, { step, attempts: ended.attempts, failure: undefined }, nowMs) }
 }
 
-function again(state: WorkflowState, phase: Phase, { step, attempts, failure }: StepInWork, nowMs: number) {
-  const granted = { step, attempts, maxAttempts: attempts + phase.maxStepAttempts, out: false, failure }
-  const others = state.inWork.filter((one) => one.step !== step)
+function again(state: WorkflowState, work: Omit<StepInWork, 'maxAttempts' | 'out'>, nowMs: number) {
+  const granted = { ...work, maxAttempts: work.attempts + currentPhase(state).maxStepAttempts, out: false }
+  const others = state.inWork.filter((one) => one.step !== work.step)
   const inWork = [...others, granted].sort((one, other) => one.step - other.step)
   const noted = withTransition(state, { event: 'step-again', ...where(state, granted) }, nowMs)
   const reopened = withWork(noted, inWork)

@@ -40,13 +40,13 @@ export function orWait(state: WorkflowState, given: Advance): Advance {
   return given.command === 'wait' ? only(state, 'wait') : given
 }
 
-interface Asked {
-  /** Undefined for the phase's own prompt. */
-  readonly steps?: readonly StepInWork[] | undefined
-  readonly effects?: readonly Effect[]
-}
-
-export function prompt(state: WorkflowState, seen: Observation, { steps, effects = [] }: Asked = {}): Advance {
+/** `steps`: undefined for the phase's own prompt. */
+export function prompt(
+  state: WorkflowState,
+  seen: Observation,
+  steps?: readonly StepInWork[],
+  effects: readonly Effect[] = [],
+): Advance {
   if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (!seen.mayPrompt) return only(state, 'wait')
   const size = Math.max(1, steps?.length ?? 1)
@@ -103,7 +103,7 @@ export function goesOutAgain({ interruptions }: WorkflowState, { interrupted }: 
 export function promptOnceMore(state: WorkflowState, seen: Observation): Advance {
   const again = { ...state, interruptions: state.interruptions + 1 }
   const steps = isInStep(state) ? state.inWork.filter(({ out }) => out) : undefined
-  return prompt(again, seen, { steps })
+  return prompt(again, seen, steps)
 }
 
 /**
@@ -142,7 +142,7 @@ function betweenBatches(state: WorkflowState, phase: Phase, seen: Observation): 
   }
   // After a crash, others may be sent again. A retry by a person may exceed `parallel`.
   const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
-  const given = prompt(filled, seen, { steps, effects: [...strays(state, seen), ...early] })
+  const given = prompt(filled, seen, steps, [...strays(state, seen), ...early])
   // No later prompt would archive unrequested results.
   return given.command === 'finish' ? { ...given, effects: strays(state, seen) } : orWait(state, given)
 }

@@ -183,11 +183,8 @@ function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
   const list = resolvePointer(json.value, source.pointer)
   if (!Array.isArray(list)) return noSteps(`${quote(name)} has no list of steps at "${quote(source.pointer, 100)}"`)
   if (list.length > MAX_PHASE_STEPS) return tooManySteps(name, list.length)
-  return { kind: 'list', steps: list.map(takenStep) }
-}
-
-function takenStep(step: unknown): Step {
-  return isJsonObject(step) ? step : stepAsText(step).slice(0, MAX_STEP_LENGTH)
+  const steps = list.map((step): Step => (isJsonObject(step) ? step : stepAsText(step).slice(0, MAX_STEP_LENGTH)))
+  return { kind: 'list', steps }
 }
 
 function invalid(why: string, changedMs?: number): ArtifactSeen {

@@ -93,10 +93,7 @@ export function stopRun(folder: TaskFolder, nowMs: number): ChangedRun {
 
 /** Stops a run at once. The result of a pending prompt counts when it is resumed. */
 export function stopRunNow(folder: TaskFolder, nowMs: number): ChangedRun {
-  return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
-    if (!before.active) return { before, state: before }
-    return { before, state: finish(folder, haltState(before, 'it was stopped immediately', nowMs), before) }
-  })
+  return steer(folder, nowMs, (state) => haltState(state, 'it was stopped immediately', nowMs))
 }
 
 /** Takes in results first, so that finished work is not requested again. Sends a pending prompt again. */
