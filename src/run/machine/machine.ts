@@ -150,16 +150,9 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
   if (phase.approve && state.approval?.standing !== 'approved') return only(askForApproval(state, nowMs), 'wait')
   const failed = isFailing(phase.next, verdict)
   const target = targetAfter(phase.next, verdict)
-  const passed = withTransition(
-    state,
-    {
-      event: failed ? 'fail' : 'pass',
-      phase: phase.id,
-      ...(phase.next.cases !== undefined && verdict !== undefined && { verdict }),
-      ...(reason !== undefined && { detail: reason }),
-    },
-    nowMs,
-  )
+  const way = phase.next.cases === undefined ? undefined : verdict
+  const event = failed ? 'fail' : 'pass'
+  const passed = withTransition(state, { event, phase: phase.id, verdict: way, detail: reason }, nowMs)
   const left = (next: WorkflowState, kind: 'finish' | 'observe'): Advance => ({
     ...only(next, kind),
     effects: strays(state, seen),

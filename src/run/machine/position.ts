@@ -4,7 +4,7 @@ import { findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/steps.ts'
 import { hasBegun, isPrompted, pauseClock, visitsOf, type WorkflowState, withdrawn, withTransition } from './state.ts'
-import type { EndedStep, RunOutcome, StepInWork, Transition } from './state-fields.ts'
+import type { EndedStep, RunOutcome, StepInWork } from './state-fields.ts'
 
 /** A batch is the work of one prompt: one step, or up to `parallel`. Steps and attempts count from 0. */
 
@@ -75,13 +75,9 @@ export function withStepEnded(
   return outcome === 'done' ? ended : { ...ended, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
 }
 
-export function withPhaseSkipped(
-  state: WorkflowState,
-  id: string,
-  nowMs: number,
-  how: Pick<Transition, 'detail'> = {},
-): WorkflowState {
-  const noted = withTransition(state, { event: 'phase-skipped', phase: id, visit: visitsOf(state, id), ...how }, nowMs)
+export function withPhaseSkipped(state: WorkflowState, id: string, nowMs: number, detail?: string): WorkflowState {
+  const visit = visitsOf(state, id)
+  const noted = withTransition(state, { event: 'phase-skipped', phase: id, visit, detail }, nowMs)
   return { ...noted, unfinished: { ...state.unfinished, [id]: 'skipped' }, skips: state.skips + 1 }
 }
 

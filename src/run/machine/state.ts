@@ -96,12 +96,8 @@ export function pauseClock(state: WorkflowState, nowMs: number): WorkflowState {
 }
 
 export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, why?: string): WorkflowState {
-  const detail = why === undefined ? {} : { detail: why }
-  const ended = withTransition(
-    pauseClock(state, nowMs),
-    { event: 'end', phase: state.phase, outcome, ...detail },
-    nowMs,
-  )
+  const ending = { event: 'end', phase: state.phase, outcome, detail: why } as const
+  const ended = withTransition(pauseClock(state, nowMs), ending, nowMs)
   return { ...ended, active: false, outcome, why, stopRequestedMs: undefined }
 }
 

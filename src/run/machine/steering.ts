@@ -128,9 +128,8 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
   return isSpent ? end(rejected, 'stalled', nowMs, attemptsFailed(phaseAttempts, why)) : rejected
 }
 
-function judged(state: WorkflowState, event: 'approved' | 'rejected', note: string | undefined, nowMs: number) {
-  const detail = note === undefined ? {} : { detail: note }
-  const noted = withTransition(state, { event, ...where(state), ...detail }, nowMs)
+function judged(state: WorkflowState, event: 'approved' | 'rejected', detail: string | undefined, nowMs: number) {
+  const noted = withTransition(state, { event, ...where(state), detail }, nowMs)
   return state.active ? countElapsed(noted, nowMs) : noted
 }
 
@@ -213,7 +212,7 @@ export function enterFrom(
   const unapproved = definition.phases.find(isRefused)
   if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
   const skipped = wayTo(ways, current, phase.id).filter(isPassedOver)
-  const how = { detail: `resume --from ${phase.id}` }
+  const how = `resume --from ${phase.id}`
   const left: WorkflowState = { ...granted, unfinished: { ...state.unfinished, [current]: 'open' } }
   const noted = skipped.reduce((one, id) => withPhaseSkipped(one, id, nowMs, how), left)
   return { state: limitGranted(enter(noted, phase, nowMs)) }

@@ -147,12 +147,8 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
   const breach = value.success ? schemaBreach(file, phase.stepCheck.jsonSchema, value) : undefined
   if (breach !== undefined) return invalid(breach)
   const summary = [value.summary, value.error, value.reason].find((one) => typeof one === 'string' && one !== '')
-  return {
-    kind: 'result',
-    success: value.success,
-    archived: isArchived,
-    ...(typeof summary === 'string' && { summary: summary.slice(0, 1000) }),
-  }
+  const result = { kind: 'result', success: value.success, archived: isArchived } as const
+  return typeof summary === 'string' ? { ...result, summary: summary.slice(0, 1000) } : result
 }
 
 /** Finds a result that a crash kept out of the state. Other files there may be another run's, or from git. */

@@ -16,7 +16,9 @@ const DONE = stepResult(DONE_STEP)
 const AWAY = { returned: false }
 
 function historyLine({ n: _number, timeMs: _time, ...entry }: HistoryEntry): string {
-  return Object.values(entry).join(' ')
+  return Object.values(entry)
+    .filter((value) => value !== undefined)
+    .join(' ')
 }
 
 function effectLine(effect: Effect): string {
