@@ -52,24 +52,13 @@ export const ARTIFACT_OF = 'artifact:'
 export const INPUT_OF = 'input.'
 export const STEP_FIELD = 'step.'
 
-export interface KnownNames {
-  readonly makers: ReadonlySet<string>
-  readonly inputs: ReadonlySet<string>
-  readonly hasStepField: (name: string) => boolean
-}
-
 /** Without `\s*` beside the name: blanks that no brace ends would take cubic time. */
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 
-export function unknownPlaceholders(template: string, { makers, inputs, hasStepField }: KnownNames): string[] {
-  const names = [...template.matchAll(PLACEHOLDER)].map((match) => String(match[1]).trim())
-  const isKnown = (name: string): boolean => {
-    if (name.startsWith(ARTIFACT_OF)) return makers.has(name.slice(ARTIFACT_OF.length))
-    if (name.startsWith(INPUT_OF)) return inputs.has(name.slice(INPUT_OF.length))
-    if (name.startsWith(STEP_FIELD)) return hasStepField(name.slice(STEP_FIELD.length))
-    return (PLACEHOLDERS as readonly string[]).includes(name)
-  }
-  return [...new Set(names)].filter((name) => !isKnown(name))
+/** `isKnown`: whether the phase has that name, besides PLACEHOLDERS. */
+export function unknownPlaceholders(template: string, isKnown: (name: string) => boolean): string[] {
+  const names = new Set([...template.matchAll(PLACEHOLDER)].map((match) => String(match[1]).trim()))
+  return [...names].filter((name) => !(PLACEHOLDERS as readonly string[]).includes(name) && !isKnown(name))
 }
 
 export function fill(template: string, textOf: (name: string) => string | undefined): string {

@@ -3,16 +3,18 @@ import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
 import { endless, followers, phasesOnLoops, reachable, reachedFrom, reversed } from './definition.ts'
 import {
+  ARTIFACT_OF,
   END,
+  INPUT_OF,
   isArtifactPath,
   isInsidePath,
   isPhaseId,
-  type KnownNames,
   MAX_CASE_LENGTH,
   MAX_CASES,
   MAX_FAULTS,
   MAX_INPUTS,
   PLAIN_WORD,
+  STEP_FIELD,
   unknownPlaceholders,
 } from './definition-limits.ts'
 import { RULE_TEXT } from './definition-messages.ts'
@@ -42,15 +44,19 @@ export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[];
   return { faults: faults.slice(0, MAX_FAULTS), warnings: warningsOf(file, isGraph).slice(0, MAX_FAULTS) }
 }
 
-export function namesIn({ phases, inputs = {} }: DefinitionFile): (phase: PhaseFile) => KnownNames {
-  const makers = new Set(phases.flatMap(({ id, artifact }) => (artifact === undefined ? [] : [id])))
-  const known = { makers, inputs: new Set(Object.keys(inputs)) }
-  return ({ steps }) => {
-    const listed = Array.isArray(steps) ? steps : undefined
-    const fields = new Set(listed?.flatMap((step) => (typeof step === 'object' ? Object.keys(step) : [])))
+export function namesIn({ phases, inputs = {} }: DefinitionFile) {
+  const known = new Set([
+    ...phases.flatMap(({ id, artifact }) => (artifact === undefined ? [] : ARTIFACT_OF + id)),
+    ...Object.keys(inputs).map((name) => INPUT_OF + name),
+  ])
+  return ({ steps }: PhaseFile) => {
+    const fields = Array.isArray(steps)
+      ? steps.flatMap((step) => (typeof step === 'object' ? Object.keys(step) : []))
+      : []
+    const stepNames = new Set(fields.map((name) => STEP_FIELD + name))
     // The fields of steps from an artifact are not known yet.
-    const hasStepField = (name: string): boolean => (listed === undefined ? steps !== undefined : fields.has(name))
-    return { ...known, hasStepField }
+    const isOpen = steps !== undefined && !Array.isArray(steps)
+    return (name: string): boolean => known.has(name) || stepNames.has(name) || (isOpen && name.startsWith(STEP_FIELD))
   }
 }
 
@@ -68,7 +74,7 @@ function inputFaults({ inputs = {} }: DefinitionFile): DefinitionFinding[] {
   return found
 }
 
-function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, names: KnownNames) {
+function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, isKnown: (name: string) => boolean) {
   const found: DefinitionFinding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     found.push({ path: ['phases', index, ...path], detail })
@@ -91,7 +97,7 @@ function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, 
     const file = phase[fileName]
     if (file !== undefined && phase[name] !== undefined) fault([fileName], RULE_TEXT.both(name))
     if (file !== undefined && !isInsidePath(file)) fault([fileName], RULE_TEXT.promptPath(file))
-    for (const unknown of unknownPlaceholders(phase[name] ?? '', names)) fault([name], RULE_TEXT.placeholder(unknown))
+    for (const unknown of unknownPlaceholders(phase[name] ?? '', isKnown)) fault([name], RULE_TEXT.placeholder(unknown))
   }
   if (phase.approve === true) {
     if (lacks('artifact')) fault(['approve'], RULE_TEXT.needsArtifact('approve'))

@@ -133,7 +133,7 @@ it('a prompt of a step that goes out again changes nothing else, and waits for a
 })
 
 /** Of a definition without artifacts, inputs and steps. */
-const NO_NAMES = { makers: new Set<string>(), inputs: new Set<string>(), hasStepField: () => false }
+const NO_NAMES = () => false
 
 describe('a prompt', () => {
   it('says what to do, which file to write, and what the last problem was; values are not templates', () => {
