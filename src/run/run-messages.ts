@@ -7,6 +7,14 @@ export function stepWords(steps: readonly number[], total: number, texts: readon
   return `step${steps.length === 1 ? '' : 's'} ${listed(steps)} of ${total}${quoted && `: ${quoted}`}`
 }
 
+/** `step`: from 1. */
+export interface PromptPart {
+  readonly step: number | undefined
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly prompt: string
+}
+
 /** The end of a prompt, if a hook sends the next one. */
 export const TURN_ENDS = {
   alone: 'Then end your turn. The next prompt follows once that file is valid.',
@@ -36,15 +44,7 @@ export const PROMPT_TEXT = {
     `at the JSON pointer ${quote(pointer)} it must have ${hasDefault ? 'a string, such as one of these' : 'one of these strings'}: ${cases.map((one) => `"${quote(one, 60)}"`).join(', ')}`,
   batchTitle: (workflow: string, task: string, phase: string, steps: string): string =>
     `Workflow "${workflow}", task ${task}: phase "${phase}", ${steps}, at the same time.`,
-  batch: (
-    parts: readonly {
-      readonly step: number | undefined
-      readonly agent: string | undefined
-      readonly model: string | undefined
-      readonly prompt: string
-    }[],
-    turnEnd: string,
-  ): string =>
+  batch: (parts: readonly PromptPart[], turnEnd: string): string =>
     [
       `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. ${turnEnd}`,
       ...parts.map(

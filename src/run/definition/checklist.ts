@@ -30,14 +30,11 @@ export function readChecklist(text: string): ChecklistTask[] | undefined {
 type Container = { readonly kind: 'quote' } | { readonly kind: 'item'; readonly indent: number; isEmpty: boolean }
 
 type Leaf =
-  | { readonly kind: 'paragraph'; readonly lines: string[]; readonly box: Box | undefined }
+  | { readonly kind: 'paragraph'; readonly lines: string[]; readonly task: Task | undefined }
   | { readonly kind: 'fence'; readonly mark: string; readonly length: number }
   | { readonly kind: 'html'; readonly end: RegExp | undefined }
 
-interface Box {
-  readonly done: boolean
-  readonly at: number
-}
+type Task = Omit<ChecklistTask, 'text'>
 
 const BLOCK_TAGS =
   'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul'
@@ -216,8 +213,8 @@ class BlockParser {
 
   #openParagraph(cursor: Cursor, start: number, isFirst: boolean): void {
     const [whole = '', mark = ''] = (isFirst ? BOX.exec(cursor.rest) : null) ?? []
-    const box = whole === '' ? undefined : { done: mark.toLowerCase() === 'x', at: start + cursor.next + 1 }
-    this.#leaf = { kind: 'paragraph', lines: [cursor.rest.slice(whole.length)], box }
+    const task = whole === '' ? undefined : { done: mark.toLowerCase() === 'x', box: start + cursor.next + 1 }
+    this.#leaf = { kind: 'paragraph', lines: [cursor.rest.slice(whole.length)], task }
   }
 
   #fillItem(): boolean {
@@ -235,14 +232,14 @@ class BlockParser {
   #closeLeaf(): void {
     const leaf = this.#leaf
     this.#leaf = undefined
-    if (leaf?.kind !== 'paragraph' || leaf.box === undefined) return
+    if (leaf?.kind !== 'paragraph' || leaf.task === undefined) return
     const [first = '', ...others] = leaf.lines
     if (/^[ \t]*$/.test(first) && others.length === 0) return
     const text = leaf.lines
       .map((line) => line.trim())
       .join(' ')
       .trim()
-    this.#tasks.push({ text, done: leaf.box.done, box: leaf.box.at })
+    this.#tasks.push({ text, ...leaf.task })
   }
 }
 

@@ -140,10 +140,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   return pass(warned, phase, hasVerdict ? { verdict: 'fail', reason: why } : {}, seen)
 }
 
-interface Judged {
-  readonly verdict?: string | undefined
-  readonly reason?: string | undefined
-}
+type Judged = Partial<Record<'verdict' | 'reason', string | undefined>>
 
 function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, seen: Observation): Advance {
   const { nowMs } = seen

@@ -2,7 +2,7 @@ import { cut, oneLine, stripControl } from '../../kernel/text.ts'
 import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from '../definition/definition-limits.ts'
 import type { Next, Phase } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from '../definition/steps.ts'
-import { PROMPT_TEXT, stepWords, TURN_ENDS } from '../run-messages.ts'
+import { PROMPT_TEXT, type PromptPart, stepWords, TURN_ENDS } from '../run-messages.ts'
 import {
   currentPhase,
   isFromBefore,
@@ -22,15 +22,11 @@ import type { StepInWork } from './state-fields.ts'
 export const PROMPT_LIMIT = 60_000
 
 /** Steps and attempts count from 1. */
-export interface DueWork {
-  readonly step: number | undefined
+export interface DueWork extends PromptPart {
   /** For people: "step 3 of 8: add the route". */
   readonly words: string | undefined
   readonly line: string
   readonly attempt: number
-  readonly prompt: string
-  readonly agent: string | undefined
-  readonly model: string | undefined
   /** Path in the task folder. */
   readonly artifact: string
 }
