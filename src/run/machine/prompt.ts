@@ -51,8 +51,8 @@ export interface TaskLocation {
 export function duePrompt(state: WorkflowState, location: TaskLocation): DuePrompt {
   const phase = currentPhase(state)
   const steps = isInStep(state) ? stepsOut(withBatch(state, phase)) : []
-  const [first, ...others] = steps.map((step) => dueStep(state, phase, step, location))
-  if (first === undefined) return { phase: phase.id, ...dueOwn(state, phase, location), batch: undefined }
+  const [first, ...others] = steps.map((step) => dueWork(state, phase, location, step))
+  if (first === undefined) return { phase: phase.id, ...dueWork(state, phase, location), batch: undefined }
   if (others.length === 0) return { phase: phase.id, ...first, batch: undefined }
   const batch = [first, ...others]
   const titled = (words: string): string => PROMPT_TEXT.batchTitle(...namesOf(state, location), phase.id, words)
@@ -66,50 +66,39 @@ export function stepsOf({ batch = [] }: Pick<DuePrompt, 'batch'>): number[] {
   return batch.map(({ step }) => step ?? 0)
 }
 
-function dueOwn(state: WorkflowState, phase: Phase, location: TaskLocation): DueWork {
-  const { agent, model, artifact = '' } = phase
-  const attempt = state.phaseAttempts + 1
-  const title = PROMPT_TEXT.title(...namesOf(state, location), phase.id, undefined, attempt, state.maxPhaseAttempts)
-  const prompt = joined(title, filled(state, phase, location, undefined), [
-    ...entryReasons(state, location),
-    ...failureTexts(state, state.lastFailure, isFromBefore(state)),
-    PROMPT_TEXT.artifact(`${location.folder}/${artifact}`, demands(phase)),
-    ...(phase.check.run === undefined
-      ? [turnEndOf(location, 'alone')]
-      : [
-          PROMPT_TEXT.check(phase.check.run, location.checkCommand ?? ''),
-          `${turnEndOf(location, 'afterCheck')} ${PROMPT_TEXT.checkVoid}`,
-        ]),
-  ])
-  return { step: undefined, words: undefined, line: title, attempt, prompt, agent, model, artifact }
-}
-
-function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, location: TaskLocation): DueWork {
-  const step = stepAt(state, work.step)
-  const artifact = stepResultFile(phase, work.step)
-  const [number, attempt] = [work.step + 1, work.attempts + 1]
-  const { jsonSchema } = phase.stepCheck
-  const titled = (words: string): string =>
-    PROMPT_TEXT.title(...namesOf(state, location), phase.id, words, attempt, work.maxAttempts)
-  const wordsWith = (texts: string[]): string => stepWords([number], state.totalSteps, texts)
-  const words = wordsWith([stepLine(state, work.step)])
+/** `work`: undefined for the phase's own prompt. */
+function dueWork(state: WorkflowState, phase: Phase, location: TaskLocation, work?: StepInWork): DueWork {
+  const own = { attempts: state.phaseAttempts, maxAttempts: state.maxPhaseAttempts, failure: state.lastFailure }
+  const { attempts, maxAttempts, failure } = work ?? own
+  const attempt = attempts + 1
+  const artifact = work === undefined ? (phase.artifact ?? '') : stepResultFile(phase, work.step)
+  const titled = (words: string | undefined): string =>
+    PROMPT_TEXT.title(...namesOf(state, location), phase.id, words, attempt, maxAttempts)
+  const wordsWith = (texts: string[]): string | undefined => work && stepWords([work.step + 1], state.totalSteps, texts)
+  const words = wordsWith(work === undefined ? [] : [stepLine(state, work.step)])
+  const target = `${location.folder}/${artifact}`
   const prompt = joined(titled(wordsWith([])), filled(state, phase, location, work), [
     ...entryReasons(state, location),
-    ...failureTexts(state, work.failure),
-    PROMPT_TEXT.stepResult(`${location.folder}/${artifact}`),
-    ...(jsonSchema === undefined ? [] : [PROMPT_TEXT.stepSchema(JSON.stringify(jsonSchema))]),
-    turnEndOf(location, 'alone'),
+    ...failureTexts(state, failure, work === undefined && isFromBefore(state)),
+    ...(work === undefined ? ownDemands(phase, target, location) : stepDemands(phase, target, location)),
   ])
-  return {
-    step: number,
-    words,
-    line: titled(words),
-    attempt,
-    prompt,
-    artifact,
-    agent: namedByStep(step, 'agent') ?? phase.agent,
-    model: namedByStep(step, 'model') ?? phase.model,
-  }
+  const step = work === undefined ? '' : stepAt(state, work.step)
+  const agent = namedByStep(step, 'agent') ?? phase.agent
+  const model = namedByStep(step, 'model') ?? phase.model
+  return { step: work && work.step + 1, words, line: titled(words), attempt, prompt, agent, model, artifact }
+}
+
+function ownDemands(phase: Phase, target: string, location: TaskLocation): string[] {
+  const written = PROMPT_TEXT.artifact(target, demands(phase))
+  const { run } = phase.check
+  if (run === undefined) return [written, turnEndOf(location, 'alone')]
+  const last = `${turnEndOf(location, 'afterCheck')} ${PROMPT_TEXT.checkVoid}`
+  return [written, PROMPT_TEXT.check(run, location.checkCommand ?? ''), last]
+}
+
+function stepDemands({ stepCheck: { jsonSchema } }: Phase, target: string, location: TaskLocation): string[] {
+  const schema = jsonSchema === undefined ? [] : [PROMPT_TEXT.stepSchema(JSON.stringify(jsonSchema))]
+  return [PROMPT_TEXT.stepResult(target), ...schema, turnEndOf(location, 'alone')]
 }
 
 function turnEndOf({ turnEnds = TURN_ENDS }: TaskLocation, kind: keyof TurnEnds): string {
