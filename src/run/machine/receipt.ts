@@ -28,9 +28,6 @@ const TIMES_FIELDS = {
   changedMs: { key: 'ctime_ms', read: number },
 }
 
-/** As they were when the check began. No program can set ctime on a POSIX system. */
-interface ArtifactTimes extends Values<typeof TIMES_FIELDS> {}
-
 const readTimes = objectOf(TIMES_FIELDS)
 
 /** A change here does not void the check. */
@@ -45,7 +42,8 @@ export interface Receipt extends CheckResult {
   readonly runId: string | undefined
   /** Hash of the content; empty if large. */
   readonly artifact: string
-  readonly artifactTimes: ArtifactTimes | undefined
+  /** As they were when the check began. No program can set ctime on a POSIX system. */
+  readonly artifactTimes: Values<typeof TIMES_FIELDS> | undefined
   readonly files: readonly BoundFile[]
 }
 

@@ -247,7 +247,7 @@ function changeShare(folder: TaskFolder, change: (share: ShareRecord) => ShareRe
 }
 
 function endReleased(attempt: Attempt, released: number): Promise<boolean> {
-  return endHere(attempt, releasedText(attempt.share.remote), { released })
+  return endHere(attempt, releasedText(attempt.share.remote), undefined, released)
 }
 
 function releasedText(remote: string): string {
@@ -255,11 +255,7 @@ function releasedText(remote: string): string {
 }
 
 /** Returns false if the run continued after the transition `released`: then nothing is changed. */
-function endHere(
-  { folder, nowMs }: Attempt,
-  why: string,
-  { kept, released }: { readonly kept?: string | undefined; readonly released?: number },
-): Promise<boolean> {
+function endHere({ folder, nowMs }: Attempt, why: string, kept?: string, released?: number): Promise<boolean> {
   return underLock(folder, (state) => {
     if (released !== undefined && state.outcome !== 'moved' && state.sequence > released) return false
     const share = shareOf(folder, state.id)
@@ -289,7 +285,7 @@ async function lose(attempt: Attempt, there: string, commit?: string, published 
       ? freed
       : `it goes on at ${holderWords(holder)}, since ${toIsoSeconds(holder.sinceMs)} (${remote})`
   const why = `${taken}${kept === undefined ? '' : `; what was not published is kept at ${kept}`}`
-  await endHere(attempt, why, { kept: kept === undefined ? undefined : commit })
+  await endHere(attempt, why, kept === undefined ? undefined : commit)
   return new PostflightError('workflow-moved', { task: taskWord(folder), run, remote, why })
 }
 

@@ -1,13 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt } from '../../disk/file-facts.ts'
+import { kindAt, requireKind } from '../../disk/file-facts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import type { PathKind } from '../../kernel/files.ts'
 
 /** Finds a file by its path, else a shipped example by its name, which never becomes part of a path. */
 export function findDefinition(folders: Readonly<Record<'cwd' | 'packageFolder', string>>, named: string): string {
   const file = path.resolve(folders.cwd, named)
-  const kind = kindOrOther(file)
+  const kind = requireKind(file)
   if (kind !== undefined && kind !== 'folder') return file
   const examples = listExamples(folders.packageFolder)
   const example = examples.find(({ name }) => name === named)
@@ -21,13 +20,4 @@ export function listExamples(packageFolder: string) {
   const names = kindAt(folder) === undefined ? [] : fs.readdirSync(folder).sort()
   const definitions = names.map((name) => path.parse(name)).filter(({ ext }) => ext === '.yaml' || ext === '.json')
   return definitions.map(({ name, base }) => ({ name, file: path.join(folder, base) }))
-}
-
-function kindOrOther(file: string): PathKind | undefined {
-  try {
-    return kindAt(file)
-  } catch {
-    // The reader will report the error.
-    return 'other'
-  }
 }
