@@ -84,4 +84,9 @@ export const number: Reader<number> = (value) => (typeof value === 'number' ? va
 
 export const flag: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : WRONG)
 
-export const count: Reader<number> = (value) => (Number.isInteger(value) && Number(value) >= 0 ? Number(value) : WRONG)
+/** Whole numbers. */
+export function within(least: number, most: number): Reader<number> {
+  return (value) => (Number.isInteger(value) && least <= Number(value) && Number(value) <= most ? Number(value) : WRONG)
+}
+
+export const count = within(0, Number.POSITIVE_INFINITY)

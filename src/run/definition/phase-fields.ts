@@ -15,6 +15,7 @@ import {
   text,
   type Values,
   WRONG,
+  within,
 } from './fields.ts'
 import { readStep, type Step, stepAsText } from './steps.ts'
 
@@ -54,8 +55,7 @@ export function verdictOf({ cases, otherwise }: Next, value: unknown): string | 
 
 /** A definition is checked when a run starts, so the readers check only the shape. */
 
-const limit: Reader<number> = (value) =>
-  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1000 ? Number(value) : WRONG
+const limit = within(1, 1000)
 
 const artifactPath: Reader<string> = (value) => (typeof value === 'string' && isArtifactPath(value) ? value : WRONG)
 
@@ -100,11 +100,6 @@ function withDefault<T>(read: Reader<T>, missing: NoInfer<T>): Reader<T> {
   return (value) => (value === undefined ? missing : read(value))
 }
 
-const parallel: Reader<number> = (value) => {
-  const read = limit(value)
-  return read !== WRONG && read > MAX_PARALLEL ? WRONG : read
-}
-
 export const PHASE_FIELDS = {
   id: (value: unknown) => (isPhaseId(value) ? value : WRONG),
   prompt: optional(text),
@@ -120,7 +115,7 @@ export const PHASE_FIELDS = {
   steps: optional(steps),
   stepPrompt: { key: 'step_prompt', read: optional(text) },
   stepCheck: { key: 'step_check', read: withDefault(readStepCheck, { jsonSchema: undefined }) },
-  parallel: withDefault(parallel, 1),
+  parallel: withDefault(within(1, MAX_PARALLEL), 1),
   maxStepAttempts: { key: 'max_step_attempts', read: limit },
   maxSkips: { key: 'max_skips', read: optional(count) },
   onExhausted: { key: 'on_exhausted', read: oneOf('skip', 'stop') },

@@ -16,6 +16,7 @@ import {
   text,
   type Values,
   WRONG,
+  within,
 } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { readStep } from '../definition/steps.ts'
@@ -34,7 +35,7 @@ export const TRANSITION_EVENTS = [
 export type TransitionEvent = (typeof TRANSITION_EVENTS)[number]
 
 /** More steps would allow more prompts than the definition. */
-const step: Reader<number> = (value) => (typeof value === 'number' && value > MAX_PHASE_STEPS ? WRONG : count(value))
+const step = within(0, MAX_PHASE_STEPS)
 
 /** `step` and `attempt` count from 1. */
 const TRANSITION_FIELDS = {

@@ -27,9 +27,8 @@ export function loadDefinition(file: string) {
   const prompts = readPromptFiles(checked.file, path.dirname(file))
   const faults = inOrder([...checked.faults, ...prompts.faults])
   const warnings = inOrder(checked.warnings)
-  const isSound = faults.length === 0
-  const definition = isSound ? makeReady(checked.file, prompts.texts) : undefined
-  if (isSound && definition === undefined) {
+  const definition = faults.length > 0 ? undefined : makeReady(checked.file, prompts.texts)
+  if (faults.length === 0 && definition === undefined) {
     faults.push(locate({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) }))
   }
   return { faults, warnings, definition, isPartial: false }

@@ -46,8 +46,6 @@ const ARTIFACT_LIMIT = 4_194_304
 /** In bytes. */
 const STEP_RESULT_LIMIT = 1_048_576
 
-const NOTHING_MOVED: ReadonlyMap<string, string> = new Map()
-
 /**
  * Throws `file-unreadable` if the system fails: finished work must not count as failed. `moved`: files that a prediction
  * takes for archived, with their places.
@@ -56,7 +54,7 @@ export function observe(
   task: TaskFolder,
   state: WorkflowState,
   circumstances: StopCircumstances,
-  moved = NOTHING_MOVED,
+  moved: ReadonlyMap<string, string> = new Map(),
 ): Observation {
   const folder = task.path
   const phase = currentPhase(state)
