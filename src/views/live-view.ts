@@ -128,6 +128,8 @@ function openLiveScreen(output: Output) {
   }
   const continued = (): void => {
     enter()
+    // Only the terminal's current job is told of a new size: this makes Node read it.
+    process.kill(process.pid, 'SIGWINCH')
     wake()
   }
   const ended = (signal: NodeJS.Signals): void => {

@@ -1,9 +1,9 @@
 /** `status --watch`, `inspect --watch` and `workflow status --watch` in a pseudo-terminal, as a person leaves them open. */
 
 import { describe, expect, it } from 'vitest'
-import { skipNote } from '../../support/process.ts'
+import { CLI, skipNote } from '../../support/process.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
-import { HAS_TERMINAL, startInTerminal, type TerminalSize } from '../../support/pseudo-terminal.ts'
+import { HAS_TERMINAL, startCommandInTerminal, startInTerminal, type TerminalSize } from '../../support/pseudo-terminal.ts'
 
 const WIDE = { columns: 80, rows: 24 }
 const NARROW = { columns: 40, rows: 24 }
@@ -95,16 +95,32 @@ describe
       expect(view.screen().join('\n')).toMatch(new RegExp(`^tty=.*\n(Terminated.*\n)?ended=${code}`))
     })
 
-    it('fits itself into a new size', async ({ expect, onTestFinished }) => {
+    const suspended = `--version; set -m; node "${CLI}" inspect --watch; stty cols 40 rows 12; fg`
+    it.for([
+      ['running', 'inspect --watch', '', 2],
+      ['suspended', suspended, '\u001a', 3],
+    ] as const)('fits itself into a new size, %s', async ([, words, key, starts], { expect, onTestFinished }) => {
       const project = await busyProject()
-      const view = start(project, 'inspect --watch', WIDE, onTestFinished)
+      const view = start(project, words, WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContain('  · 1. update status')
+      view.type(key)
+      await expect.poll(() => view.output().split('\u001b[?1049h').length, patient).toBeGreaterThanOrEqual(starts)
       view.resize({ columns: 40, rows: 12 })
       await expect.poll(() => view.screen().at(-1), patient).toMatch(/^last change/)
       const rows = view.screen()
       expect(rows).toHaveLength(12)
       expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(40)
       await quit(view)
+    })
+
+    it('ends with SIGHUP if its terminal is closed', async ({ expect, onTestFinished }) => {
+      const project = await busyProject()
+      const line = `trap "" HUP; node "${CLI}" status --watch; echo $? > ended`
+      const env = { ...project.env, TERM: 'xterm' }
+      const { output, pid } = startCommandInTerminal(line, project.dir, env, onTestFinished)
+      await expect.poll(output, patient).toContain('q quits')
+      process.kill(pid ?? 0, 'SIGKILL')
+      await expect.poll(() => project.has('ended') && project.read('ended'), patient).toBe('129\n')
     })
 
     it('has colours, and NO_COLOR removes only those', async ({ expect, onTestFinished }) => {
