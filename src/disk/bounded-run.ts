@@ -15,7 +15,7 @@ const POLL_MS = 50
 /** Bytes. 500 MB of output cost 18 MB of memory instead of 43. */
 const COLLECT_EVERY = 4_194_304
 
-export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 
 export interface RunLimits {
   readonly limitMs: number

@@ -399,7 +399,7 @@ describe('running checks', () => {
     expect(run.durationMs).toBeLessThan(10_000)
   })
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
     'end with %s: a clear line, no lock, and no process that goes on',
     async (signal) => {
       const project = asProcesses('echo $$ > child; touch started; sleep 600')
