@@ -35,9 +35,11 @@ const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
 /** The settings of an organization. Claude Code merges them (2.1.332). */
 export function managedSettingsPaths({ platform }: Pick<CommandContext, 'platform'>): string[] {
   const folder = MANAGED_FOLDERS[platform] ?? '/etc/claude-code'
-  const dropIns = path.join(folder, 'managed-settings.d')
-  const names = namesLike(dropIns, /^[^.].*\.json$/).map((name) => path.join(dropIns, name))
-  return [path.join(folder, 'managed-settings.json'), ...names]
+  return [path.join(folder, 'managed-settings.json'), ...jsonFilesIn(path.join(folder, 'managed-settings.d'))]
+}
+
+export function jsonFilesIn(folder: string): string[] {
+  return namesLike(folder, /^[^.].*\.json$/).map((name) => path.join(folder, name))
 }
 
 export function hookHostSettingsPath(person: Person, host: HookHost, scope: HostScope, project: string): string {

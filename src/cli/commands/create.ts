@@ -32,7 +32,7 @@ import { markerDisplayPath, type StoredMarker } from '../../marker/stored-marker
 import { type CommandContext, displayPath, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder } from '../../project/new-task-folder.ts'
 import { isMarkerId, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
-import { unwiredNote } from '../../setup/install/unwired.ts'
+import { hookNote } from '../../setup/install/unwired.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, type Identity, isFromEnvironment } from '../caller.ts'
@@ -119,8 +119,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
       previous === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${previous.id ?? 'an older marker'}`,
   })
   if (isOwnerLost(context, folder, owner)) context.note(OWNER_LOST)
-  const unwired = options.hostSession === undefined ? unwiredNote(context, root) : undefined
-  if (unwired !== undefined) context.note(unwired)
+  const unheld = options.hostSession === undefined ? await hookNote(context, root) : undefined
+  if (unheld !== undefined) context.note(unheld)
   const target = path.join(folder.path, MARKER_FILE)
   const verb = keepsCount ? 'renewed' : previous === undefined ? 'created' : 'replaced'
   return {

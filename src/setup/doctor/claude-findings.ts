@@ -56,9 +56,14 @@ const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hos
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
 /** What keeps the hook from blocking, for a command that has just installed it. */
-export function offWarnings(context: CommandContext, project: string, locations: readonly SettingsLocation[]) {
+export function offWarnings(
+  context: CommandContext,
+  project: string,
+  locations: readonly SettingsLocation[],
+  label = 'Warning',
+) {
   const off = switchedOff(context, managedLocations(context, project), locations)
-  return off.map(({ what, fix }) => `Warning: ${what}: ${fix}`)
+  return off.map(({ what, fix }) => `${label}: ${what}: ${fix}`)
 }
 
 function switchedOff(

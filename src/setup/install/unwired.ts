@@ -4,7 +4,7 @@ import { type FileRead, readSmallFile } from '../../disk/read.ts'
 import { hostsOfShell } from '../../hosts/all-hosts.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import type { CommandContext } from '../../project/command-context.ts'
+import { type CommandContext, projectFolder } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { linkedWorktree } from '../../project/root.ts'
@@ -12,6 +12,7 @@ import {
   claudeSettingsPath,
   HOST_SCOPES,
   hookHostSettingsPath,
+  jsonFilesIn,
   managedSettingsPaths,
   openCodeConfigPaths,
   SCOPES,
@@ -40,6 +41,22 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   const title = HOST_TITLES[name]
   const own = name === 'claude' ? '' : ` for Claude Code, \`${line('install')} --host ${name}\` for ${title}`
   return `postflight: no settings file of ${title} starts the hook, so it will probably not hold this session. \`${line('init')}\` sets it up${own}.`
+}
+
+/** Settings that may switch the hook off. Only with one of these does `create` take the time to parse them. */
+const MAY_SWITCH_OFF = /disableAllHooks|allowManagedHooksOnly|strictPluginOnlyCustomization|POSTFLIGHT_DISABLE/
+
+/** Also if settings of Claude Code switch the hook off. */
+export async function hookNote(context: CommandContext, root: string): Promise<string | undefined> {
+  const unwired = unwiredNote(context, root)
+  const isKnown = hostsOfShell(context.environment)[0]?.name === 'claude' && isHomeKnown(context)
+  if (unwired !== undefined || !isKnown) return unwired
+  const files = [...settingsFiles(context, 'claude', root)]
+  if (!files.some((file) => mayHold(readSmallFile(file), MAY_SWITCH_OFF))) return undefined
+  const { offWarnings } = await import('../doctor/claude-findings.ts')
+  const { sessionLocations } = await import('./wiring.ts')
+  const project = projectFolder(context)
+  return offWarnings(context, project, sessionLocations(context, project), 'postflight')[0]
 }
 
 /** By any host. True if it is not known. */
@@ -71,6 +88,7 @@ function settingsFiles(context: CommandContext, name: string, root: string): Set
       ...(host === undefined || host.readsClaudeSettings === true
         ? SCOPES.map((scope) => claudeSettingsPath(context, scope, project))
         : []),
+      ...(name === 'copilot' ? jsonFilesIn(path.join(project, '.github', 'hooks')) : []),
       ...(host === undefined ? [] : HOST_SCOPES.map((scope) => hookHostSettingsPath(context, host, scope, project))),
     ]),
   ])

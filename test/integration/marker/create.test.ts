@@ -369,6 +369,9 @@ describe.concurrent('with a umask that takes the right to enter new folders', ()
 const NOTE = (host: string, name = 'claude'): string =>
   `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up${name === 'claude' ? '' : ` for Claude Code, \`postflight install --host ${name}\` for ${host}`}.\n`
 
+const OFF_NOTE =
+  'postflight: ~/.claude/settings.json sets disableAllHooks, so no hook runs: remove disableAllHooks from that file\n'
+
 describe.concurrent('create says on stderr that the host of this session does not start the hook', () => {
   const running = (command: string) => ({ hooks: { Stop: [{ hooks: [{ command }] }] } })
 
@@ -384,6 +387,7 @@ describe.concurrent('create says on stderr that the host of this session does no
     ['Codex CLI', 'CODEX_SESSION_ID', '.codex/hooks.json'],
     ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.claude/settings.json'],
     ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.copilot/hooks/postflight-guard.json'],
+    ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.github/hooks/guard.json'],
     ['Qwen Code', 'QWEN_CODE_SESSION_ID', '.qwen/settings.json'],
     ['Factory droid', 'POSTFLIGHT_DROID_SESSION', '.factory/settings.json'],
   ])('on %s (%s), unless %s wires it, in the project, above it or of the user', async (host, variable, file) => {
@@ -410,6 +414,8 @@ describe.concurrent('create says on stderr that the host of this session does no
 
   it.each([
     ['installed for the user', running('postflight hook'), ''],
+    ['switched off', { ...running('postflight hook'), disableAllHooks: true }, OFF_NOTE],
+    ['switched on', { ...running('postflight hook'), disableAllHooks: false }, ''],
     ['installed on Windows', running('node "C:\\x\\dist\\hook.js"'), ''],
     ['a script of their own', running('node my-webhook.js'), NOTE('Claude Code')],
     ['a plugin that is on', { enabledPlugins: { 'postflight-guard@here': true } }, ''],
@@ -417,7 +423,7 @@ describe.concurrent('create says on stderr that the host of this session does no
   ])('or not: %s', async (_what, settings, said) => {
     const project = createSourceProject()
     project.write('../home/.claude/settings.json', JSON.stringify(settings, null, 2))
-    expect(await created(project, { CLAUDE_CODE_SESSION_ID: SESSION })).toBe(said)
+    expect(await created(project, { CLAUDE_CODE_SESSION_ID: SESSION })).toBe(said.replace('~', project.home))
   })
 
   it('not outside a session, in a session whose settings are unknown, or for another session', async () => {

@@ -3,7 +3,12 @@
 import { describe, expect, it } from 'vitest'
 import { CLI, skipNote } from '../../support/process.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
-import { HAS_TERMINAL, startCommandInTerminal, startInTerminal, type TerminalSize } from '../../support/pseudo-terminal.ts'
+import {
+  HAS_TERMINAL,
+  startCommandInTerminal,
+  startInTerminal,
+  type TerminalSize,
+} from '../../support/pseudo-terminal.ts'
 
 const WIDE = { columns: 80, rows: 24 }
 const NARROW = { columns: 40, rows: 24 }
