@@ -48,8 +48,7 @@ function answer(project: Project, next: JsonDocument): void {
 
 /** A project just before the transition with the most writes: an artifact leads back to an earlier phase. */
 async function beforeGoingBack(): Promise<Project> {
-  const project = createSourceProject()
-  project.write('killer.cjs', KILLER)
+  const project = createSourceProject({ files: { 'killer.cjs': KILLER } })
   const file = project.write('flow.json', JSON.stringify(FLOW))
   await project.cli(['workflow', 'start', '7', 'flow', '--definition', file])
   for (;;) {

@@ -29,6 +29,8 @@ export interface ProjectOptions {
   /** `false` leaves out the folder that makes it a root. */
   readonly specs?: boolean
   readonly git?: boolean
+  /** The content of files in it. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** The settings of the user start the hook, on every host that names its session: so no command says that they do not. */
   readonly wired?: boolean
   /**
@@ -119,6 +121,7 @@ export function createProject(options: ProjectOptions = {}): Project {
     if (mode !== undefined) fs.chmodSync(target, mode)
     return target
   }
+  for (const [file, text] of Object.entries(options.files ?? {})) write(file, text)
 
   return {
     base,

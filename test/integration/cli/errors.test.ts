@@ -198,8 +198,7 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
   })
 
   it('a journal that cannot be written leads to a note, and the command succeeds', async () => {
-    const project = createSourceProject()
-    project.write('specs/.postflight', 'no folder')
+    const project = createSourceProject({ files: { 'specs/.postflight': 'no folder' } })
     const run = await project.cli(['create', '7', 'x'])
     expect(run.status).toBe(0)
     expect(run.stderr).toMatch(/^postflight: not recorded in the journal: [^\n]+\n$/)

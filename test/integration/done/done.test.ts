@@ -45,9 +45,7 @@ async function forget(project: Project): Promise<void> {
 }
 
 function untrusted(text = RULES): Project {
-  const project = createSourceProject()
-  project.write('specs/done.yaml', text)
-  return project
+  return createSourceProject({ files: { 'specs/done.yaml': text } })
 }
 
 /** The session's folder, and its files. */

@@ -51,8 +51,7 @@ describe.concurrent('bypass', () => {
     ['259', 'specs/259_x'],
     ['.', 'specs'],
   ])('says for %s without a marker that there is nothing to bypass', async (task, folder) => {
-    const project = createSourceProject()
-    project.write('specs/259_x/plan.md', '')
+    const project = createSourceProject({ files: { 'specs/259_x/plan.md': '' } })
     const before = project.snapshot()
     const stderr = `postflight: nothing to bypass: no marker in ${folder}.\n`
     expect(await project.cli(['bypass', task])).toMatchObject({ status: 1, stdout: '', stderr })

@@ -424,8 +424,7 @@ describe('running checks', () => {
   })
 
   it('wait for a lock of the folder without blocking their process', async () => {
-    const project = createSourceProject()
-    project.write('specs/259_x/.postflight-lock', '')
+    const project = createSourceProject({ files: { 'specs/259_x/.postflight-lock': '' } })
     const folder = { root: project.dir, path: project.at('specs/259_x'), task: '259_x', relative: 'specs/259_x' }
     const startedMs = Date.now()
     const checking = whileChecking(folder, { limitMs: 60_000, obeysSignals: false }, (run) => run(['true']))

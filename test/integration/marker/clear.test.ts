@@ -94,8 +94,7 @@ describe.concurrent('clear', () => {
   })
 
   it('clears a folder that exists and whose number no new folder could have', async () => {
-    const project = createSourceProject()
-    project.write('specs/20260118/.postflight-pending', '')
+    const project = createSourceProject({ files: { 'specs/20260118/.postflight-pending': '' } })
     const run = await project.cli(['clear', '20260118'])
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(project.has('specs/20260118/.postflight-pending')).toBe(false)
@@ -283,8 +282,7 @@ describe.concurrent('clear of a task whose run has ended', () => {
   })
 
   it('leaves a run that continues, one that was completed, and a state that cannot be read', async () => {
-    const project = createSourceProject()
-    project.write('flow.json', JSON.stringify(FLOWS.strict))
+    const project = createSourceProject({ files: { 'flow.json': JSON.stringify(FLOWS.strict) } })
     await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
     await project.cli(['workflow', 'start', '8', 'done', '--definition', 'flow.json'])
     project.write('specs/008_done/a.json', '{"verdict":"pass"}')
@@ -302,8 +300,7 @@ describe.concurrent('clear --all', () => {
   it.each(['clear --all', 'clear --all --dry-run'])(
     'names each run that goes on, and how to stop it: %s',
     async (line) => {
-      const project = createSourceProject()
-      project.write('flow.json', JSON.stringify(FLOWS.strict))
+      const project = createSourceProject({ files: { 'flow.json': JSON.stringify(FLOWS.strict) } })
       await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
       await project.cli(['workflow', 'start', '8', 'over', '--definition', 'flow.json'], { env: ENV })
       await project.cli(['workflow', 'stop', '8', '--now'])

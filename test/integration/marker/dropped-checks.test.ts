@@ -121,8 +121,7 @@ describe.concurrent('clear --orphaned', () => {
 
 describe.concurrent('an abandoned marker', () => {
   it('is shown and counts when only an earlier one is left', async () => {
-    const project = createSourceProject()
-    project.write(`${ABANDONED}.2`, JSON.stringify(OWNED))
+    const project = createSourceProject({ files: { [`${ABANDONED}.2`]: JSON.stringify(OWNED) } })
     project.write(`${ABANDONED}.10`, JSON.stringify({ ...OWNED, outcome: 'unchecked' }))
     expect(await verdict(project)).toBe(1)
     expect((await project.cli(['inspect', '--json'])).json().markers).toMatchObject([

@@ -116,8 +116,7 @@ describe.concurrent('a marker of any other form', () => {
   ]
 
   it.each(FORMS)('blocks, and stays as it is: %s', async (_form, content) => {
-    const project = createSourceProject()
-    project.write(MARKER, content)
+    const project = createSourceProject({ files: { [MARKER]: content } })
     const { '.postflight-pending': before } = project.snapshot(FOLDER)
     const answers = []
     for (let index = 0; index < 4; index++) answers.push((await project.hook(subagentStop())).answer)
@@ -131,8 +130,7 @@ describe.concurrent('a marker of any other form', () => {
   it.each(UNREADABLE)('is never deleted without a copy: %s', async (_form, content) => {
     const adopt = `adopt 259 --host-session ${SESSION}`
     for (const line of ['clear 259', 'bypass 259', adopt, 'create 259 --operation plan']) {
-      const project = createSourceProject()
-      project.write(MARKER, content)
+      const project = createSourceProject({ files: { [MARKER]: content } })
       const { '.postflight-pending': before } = project.snapshot(FOLDER)
       const run = await project.cli(line.split(' '))
       expect(run.status).toBe(0)
@@ -141,16 +139,14 @@ describe.concurrent('a marker of any other form', () => {
   })
 
   it('is never cleared without a copy after it was abandoned', async () => {
-    const project = createSourceProject()
-    project.write(MARKER, 'sess_1')
+    const project = createSourceProject({ files: { [MARKER]: 'sess_1' } })
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
     await project.cli(['clear', '259'])
     expect(project.snapshot(FOLDER)).toEqual({ '.postflight-unparsed': 'sess_1' })
   })
 
   it('blocks in specs/ itself, the old global place', async () => {
-    const project = createSourceProject()
-    project.write('specs/.postflight-pending', 'sess_1\n')
+    const project = createSourceProject({ files: { 'specs/.postflight-pending': 'sess_1\n' } })
     const { answer } = await project.hook(subagentStop())
     for (const name of ['pending', 'loop-guard']) rmSync(project.at(`specs/.postflight-${name}`))
     expect(answer.reason).toContain('postflight clear .')

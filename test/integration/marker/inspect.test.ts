@@ -76,8 +76,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('shows abandoned markers after pending ones, and what to do about them', async () => {
-    const project = createSourceProject()
-    project.write('specs/001_a/.postflight-abandoned', JSON.stringify(OWNED))
+    const project = createSourceProject({ files: { 'specs/001_a/.postflight-abandoned': JSON.stringify(OWNED) } })
     project.marker('002_b', OWNED)
     const { markers, pending } = (await project.cli(['inspect', '--json'])).json()
     expect(markers.map((view: JsonDocument) => [view.task, view.state, view.continuations.spent])).toEqual([

@@ -74,8 +74,7 @@ describe.concurrent('logs', () => {
   })
 
   it('does not follow a link for a journal', async () => {
-    const project = createSourceProject()
-    project.write('secret', '{"event":"block","task":"secret"}\n')
+    const project = createSourceProject({ files: { secret: '{"event":"block","task":"secret"}\n' } })
     mkdirSync(project.at('specs/.postflight'))
     symlinkSync(project.at('secret'), project.at(JOURNAL))
     expect((await project.cli(['logs'])).stdout).not.toContain('secret')
@@ -104,8 +103,7 @@ describe.concurrent('logs --follow', () => {
   const entry = (count: number): string => `${JSON.stringify({ event: 'block', task: 'a', count })}\n`
 
   it('misses no entry at a rotation, and ends with 0 when interrupted', async ({ expect, onTestFinished }) => {
-    const project = createSourceProject()
-    project.write(JOURNAL, entry(1))
+    const project = createSourceProject({ files: { [JOURNAL]: entry(1) } })
     const child = startCli(project, ['logs', '--follow', '-n', '1', '--json'], onTestFinished)
     await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"count":1')
     // A rotation as the writer does it: it must print the rest of the old file, then the new one.
@@ -124,8 +122,7 @@ describe.concurrent('logs --follow', () => {
   })
 
   it('ends at the next entry after its reader is gone', async ({ expect }) => {
-    const project = createSourceProject()
-    project.write(JOURNAL, entry(1))
+    const project = createSourceProject({ files: { [JOURNAL]: entry(1) } })
     let hasEnded = false
     const piped = project.shell(`node "${CLI}" logs --follow | head -n 1`).then((run) => {
       hasEnded = true
@@ -142,9 +139,7 @@ describe.concurrent('logs --follow', () => {
 
 describe.concurrent('the journal', () => {
   it('is rotated at 1 MiB, and one old file is kept', async () => {
-    const project = createSourceProject()
-    project.write(JOURNAL, `${'x'.repeat(1_048_576)}\n`)
-    project.write(OLD_JOURNAL, 'older')
+    const project = createSourceProject({ files: { [JOURNAL]: `${'x'.repeat(1_048_576)}\n`, [OLD_JOURNAL]: 'older' } })
     project.marker('259_x', OWNED)
     await project.hook(subagentStop())
     await project.hook(subagentStop())
@@ -155,8 +150,7 @@ describe.concurrent('the journal', () => {
   })
 
   it('grows, with a note on stderr, if a folder has the old one’s name', async () => {
-    const project = createSourceProject()
-    project.write(JOURNAL, `${'x'.repeat(1_048_576)}\n`)
+    const project = createSourceProject({ files: { [JOURNAL]: `${'x'.repeat(1_048_576)}\n` } })
     mkdirSync(project.at(OLD_JOURNAL))
     project.marker('259_x', OWNED)
     const stopped = await project.hook(subagentStop())

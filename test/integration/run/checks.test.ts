@@ -14,8 +14,7 @@ const START = ['workflow', 'start', '7', 'x', '--definition', 'flow.json']
 
 /** A run whose phase has a check that fails until the file `fixed` exists. */
 async function startedRun(check: object = {}, env: Record<string, string> = ENV): Promise<Project> {
-  const project = createSourceProject()
-  project.write('src/code.ts', 'one')
+  const project = createSourceProject({ files: { 'src/code.ts': 'one' } })
   const failing = { run: 'echo ran >> ran; echo "test 7 failed"; test -e fixed', files: ['src/**'] }
   project.write('flow.json', flow({ ...failing, ...check }))
   expect(await project.cli(START, { env })).toMatchObject({ status: 0 })

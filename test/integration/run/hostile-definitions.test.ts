@@ -23,8 +23,7 @@ describe('a hostile definition', () => {
       'unknown phase',
     ],
   ])('gets a fault in time, and no more than a hundred: %s', async (_, text, expected) => {
-    const project = createSourceProject()
-    project.write('flow.yaml', text)
+    const project = createSourceProject({ files: { 'flow.yaml': text } })
     const before = process.cpuUsage()
     const run = await project.cli(['workflow', 'validate', 'flow.yaml', '--json'])
     const { user, system } = process.cpuUsage(before)

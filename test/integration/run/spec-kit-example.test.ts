@@ -46,8 +46,7 @@ description: "Task list for photo albums"
 
 /** A project as \`specify init\` and the slash commands leave it, up to some file. */
 function specKitProject(files: Readonly<Record<string, string>>): Project {
-  const project = createSourceProject()
-  project.write('.specify/memory/constitution.md', '# Constitution\n')
+  const project = createSourceProject({ files: { '.specify/memory/constitution.md': '# Constitution\n' } })
   for (const name of ['spec', 'plan', 'tasks', 'checklist']) {
     project.write(`.specify/templates/${name}-template.md`, '# [FEATURE NAME]\n')
   }

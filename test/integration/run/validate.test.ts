@@ -5,8 +5,7 @@ import { createProject, createSourceProject, type JsonDocument } from '../../sup
 
 /** The faults of `validate --json` for a file, as `line:column where`. */
 async function placesIn(name: string, text: string): Promise<{ faults: string[]; warnings: string[]; status: number }> {
-  const project = createSourceProject()
-  project.write(name, text)
+  const project = createSourceProject({ files: { [name]: text } })
   const run = await project.cli(['workflow', 'validate', name, '--json'])
   const { faults, warnings } = run.json()
   const place = ({ line, column, where }: JsonDocument): string => `${line}:${column} ${where}`
@@ -42,9 +41,7 @@ const JSON_TEXT = `{
 
 describe('workflow validate', () => {
   it('lists every fault in the sense of a YAML file and its prompt files, in order, one on a line', async () => {
-    const project = createSourceProject()
-    project.write('flow.yaml', YAML)
-    project.write('empty.md', '')
+    const project = createSourceProject({ files: { 'flow.yaml': YAML, 'empty.md': '' } })
     const run = await project.cli(['workflow', 'validate', 'flow.yaml'])
     expect(run.stdout.split('\n')).toHaveLength(9)
     expect(run.stdout).toContain('✗ flow.yaml:6:5  phases.0.next: unknown phase "nowhere"\n')
@@ -77,8 +74,7 @@ describe('workflow validate', () => {
     ['flow.yaml', 'name: x: y\nphases: []\n', ['1:7 '], 'contains ": " needs quotes'],
     ['flow.yaml', '', ['1:1 '], 'must be an object'],
   ])('reports the syntax error in %s: %j', async (name, text, places, detail) => {
-    const project = createSourceProject()
-    project.write(name, text)
+    const project = createSourceProject({ files: { [name]: text } })
     expect(await placesIn(name, text)).toEqual({ faults: places, warnings: [], status: 1 })
     const { stdout } = await project.cli(['workflow', 'validate', name])
     expect(stdout).toContain(detail)
@@ -100,8 +96,7 @@ describe('workflow validate', () => {
   })
 
   it('reports an unusual key once, and prints nothing on stderr', async () => {
-    const project = createSourceProject()
-    project.write('flow.yaml', '? [a, b]\n: c\nname: x\nphases: []\n')
+    const project = createSourceProject({ files: { 'flow.yaml': '? [a, b]\n: c\nname: x\nphases: []\n' } })
     expect(await project.cli(['workflow', 'validate', 'flow.yaml'])).toMatchObject({ status: 1, stderr: '' })
   })
 

@@ -23,8 +23,7 @@ describe('`workflow next` alone', () => {
     `works with the loop in docs/workflow.md, exactly as printed${skipNote(HAS_JQ, 'jq is not installed')}`,
     async () => {
       const loop = /```bash\n((?:(?!```)[\s\S])*?my-agent[\s\S]*?)```/.exec(PAGE)?.[1] ?? ''
-      const project = createSourceProject()
-      project.write('flow.yaml', PAGE_FLOW)
+      const project = createSourceProject({ files: { 'flow.yaml': PAGE_FLOW } })
       mkdirSync(project.at('specs/259_x'))
       const agent = `case $(cat) in
         *plan.json*) echo '{"steps": ["one", "two"]}' > specs/259_x/plan.json ;;

@@ -290,8 +290,7 @@ describe.concurrent('init', () => {
   })
 
   it('the try leaves a folder that the named command removes', async () => {
-    const project = createSourceProject()
-    project.write('specs/001-photo-albums/spec.md', '')
+    const project = createSourceProject({ files: { 'specs/001-photo-albums/spec.md': '' } })
     const { stdout } = await project.cli(['init', '--yes'])
     const [, create = '', remove = ''] = /"postflight (create .*)", and stop.*`(rmdir .*)`/.exec(stdout) ?? []
     await project.cli(create.split(' '))
@@ -619,8 +618,7 @@ describe.concurrent('a second place for the hook', () => {
     ['no settings: it is switched off', SETTINGS, { 'postflight-guard@postflight-guard': false }, 0],
     ['another plugin', SETTINGS, { 'postflight-guards@postflight-guard': true }, 0],
   ])('is refused if %s has the plugin', async (_what, file, enabledPlugins, status) => {
-    const project = createSourceProject()
-    project.write(file, JSON.stringify({ enabledPlugins }))
+    const project = createSourceProject({ files: { [file]: JSON.stringify({ enabledPlugins }) } })
     const run = await project.cli(['install', '--scope', 'local'])
     expect(run.status).toBe(status)
     if (status === 1) expect(run.stderr).toContain(`claude plugin uninstall ${Object.keys(enabledPlugins)[0]}`)

@@ -132,8 +132,7 @@ describe.concurrent('install --host', () => {
   })
 
   it.each(['copilot', 'codex', 'opencode'])('--reactive is refused for %s, and nothing is written', async (host) => {
-    const project = createSourceProject()
-    project.write('rules.json', '[]')
+    const project = createSourceProject({ files: { 'rules.json': '[]' } })
     const stderr = expect.stringContaining(`--reactive is for Claude Code, not for --host ${host}`)
     expect(await install(project, host, '--reactive', 'rules.json')).toMatchObject({ status: 64, stderr })
     expect(Object.keys(project.snapshot())).toEqual(['rules.json', 'specs'])
@@ -195,8 +194,7 @@ describe.concurrent('doctor finds', () => {
   })
 
   it('a file with the hook that does not parse', async () => {
-    const project = createSourceProject()
-    project.write('.qwen/settings.json', '{"hooks": "/x/postflight-hook"')
+    const project = createSourceProject({ files: { '.qwen/settings.json': '{"hooks": "/x/postflight-hook"' } })
     await project.cli(['install'])
     const what = expect.stringContaining('.qwen/settings.json')
     const fix = expect.stringContaining('until then Qwen Code may ignore all of it')
@@ -204,15 +202,13 @@ describe.concurrent('doctor finds', () => {
   })
 
   it("nothing wrong in another host's file without the hook, which may have comments", async () => {
-    const project = createSourceProject()
-    project.write('.qwen/settings.json', '{\n  // mine\n  "model": "x"\n}\n')
+    const project = createSourceProject({ files: { '.qwen/settings.json': '{\n  // mine\n  "model": "x"\n}\n' } })
     await project.cli(['install'])
     expect(await wrongIn(project)).toEqual([])
   })
 
   it('that the hook is not installed where only hosts have it in which it does not work', async () => {
-    const project = createSourceProject()
-    project.write('.gemini/settings.json', GEMINI)
+    const project = createSourceProject({ files: { '.gemini/settings.json': GEMINI } })
     expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
       expect.stringContaining('not installed'),
       expect.stringContaining('Gemini CLI is not supported'),

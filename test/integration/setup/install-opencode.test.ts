@@ -22,11 +22,7 @@ const COMMENTED = `{
 const ONE = `{\n  "plugin": [\n    "${PLUGIN}"\n  ]\n}\n`
 const OTHER_COPY = 'file:///old/postflight-guard/dist/opencode/postflight-guard.mjs'
 
-function projectWith(files: Readonly<Record<string, string>> = {}): Project {
-  const project = createSourceProject()
-  for (const [name, text] of Object.entries(files)) project.write(name, text)
-  return project
-}
+const projectWith = (files: Readonly<Record<string, string>> = {}) => createSourceProject({ files })
 
 const install = (project: Project, ...words: string[]) => project.cli(['install', '--host', 'opencode', ...words])
 

@@ -21,9 +21,7 @@ const SETTINGS = '.claude/settings.json'
 const EXAMPLE = fs.readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
 
 function projectWith(settings: string): Project {
-  const project = createSourceProject()
-  project.write(SETTINGS, settings)
-  return project
+  return createSourceProject({ files: { [SETTINGS]: settings } })
 }
 
 const settingsWith = (command: string): string =>

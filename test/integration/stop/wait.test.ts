@@ -268,8 +268,7 @@ describe.concurrent('wait is refused', () => {
   })
 
   it('for a task without a marker', async () => {
-    const project = createSourceProject()
-    project.write('specs/007_x/plan.md', '')
+    const project = createSourceProject({ files: { 'specs/007_x/plan.md': '' } })
     expect((await project.cli(WAIT, { env: ENV })).status).toBe(1)
   })
 })

@@ -9,8 +9,7 @@ const FLOW = JSON.stringify({ name: 'flow', phases: [PHASE] })
 
 /** A project with one unfinished thing of each kind. */
 async function busyProject(): Promise<Project> {
-  const project = createSourceProject()
-  project.write('flow.json', FLOW)
+  const project = createSourceProject({ files: { 'flow.json': FLOW } })
   const checks = [{ run: 'npm test', failed: { exit_code: 1 } }]
   project.marker('001_pending', { ...OWNED, operation: 'research', steps: ['a', 'b'], checks })
   project.marker('002_waiting', { ...OWNED, cc_session_id: OTHER_SESSION, wait: { for: 'an answer', count: 1 } })
@@ -104,8 +103,7 @@ describe('status', () => {
   })
 
   it('is green if a run was aborted: that is a decision', async () => {
-    const project = createSourceProject()
-    project.write('flow.json', FLOW)
+    const project = createSourceProject({ files: { 'flow.json': FLOW } })
     await project.cli(['workflow', 'start', '2', 'aborted', '--definition', 'flow.json'], { env: ENV })
     await project.cli(['workflow', 'abort', '2'])
     const run = await project.cli(['status', '--exit-code'])

@@ -43,8 +43,7 @@ async function withRun(
 
 describe('the status line', () => {
   it('is empty, without Node, if nothing is pending', async () => {
-    const project = createSourceProject()
-    project.write('specs/001_x/plan.md', '')
+    const project = createSourceProject({ files: { 'specs/001_x/plan.md': '' } })
     rmSync(join(project.base, 'bin', 'node'))
     expect(await line(project)).toBe('')
   })
@@ -98,8 +97,7 @@ describe('the status line', () => {
   })
 
   it('shows what cannot be read, and a name without its control characters', async () => {
-    const project = createSourceProject()
-    project.write('specs/003_folder/.postflight-pending/x', '')
+    const project = createSourceProject({ files: { 'specs/003_folder/.postflight-pending/x': '' } })
     await withRun(project)
     project.write('specs/007_flow/workflow/state.json', '{')
     project.marker('evil\u001b[31m\u0007', { cc_session_id: SESSION, operation: 'a\nb' })

@@ -245,9 +245,7 @@ async function giveUpWithoutNote(project: Project): Promise<void> {
 
 describe.concurrent('the verdict and a hostile journal', () => {
   it('is red if the journal cannot be read', async () => {
-    const project = createSourceProject()
-    project.write('elsewhere', '')
-    project.write('specs/.postflight/x', '')
+    const project = createSourceProject({ files: { elsewhere: '', 'specs/.postflight/x': '' } })
     symlinkSync(project.at('elsewhere'), project.at(JOURNAL))
     const { status, json } = await verdict(project)
     expect(status).toBe(1)
