@@ -46,7 +46,7 @@ function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded
   let current = planned
   try {
     for (let plans = 0; plans <= MAX_NEW_PLANS; plans++) {
-      if (current.kind === 'unjudged') return { kind: 'failed', folder, detail: current.detail }
+      if (current.kind === 'failed') return current
       const outcome = current.endsWait ? removeWait(current, moment, recorded) : tryCommit(current, moment, recorded)
       if (outcome !== undefined) return outcome
       const read = readMarker(folder)

@@ -81,18 +81,16 @@ export function observeStop(occasion: Occasion) {
 }
 
 export function countContinuations(read: StoredMarker | UnreadableMarker, moment: Moment): SeenMarker {
-  return read.kind === 'unreadable' ? read : { ...read, spent: spentAt(read, moment) }
-}
-
-function spentAt(stored: StoredMarker, moment: Moment): number | { readonly unknown: string } {
+  if (read.kind === 'unreadable') return read
+  const { folder, marker } = read
   try {
-    const ownership = judgeOwnership(stored, moment)
-    if (ownership === 'owed') return spentOf(stored)
+    const ownership = judgeOwnership(read, moment)
+    if (ownership === 'owed') return { ...read, spent: spentOf(read) }
     // Fails if the loop guard is not a file.
-    if (ownership === 'bypassed' || stampsWait(ownership, stored.marker, moment)) readLoopGuard(stored.folder.path)
-    return 0
+    if (ownership === 'bypassed' || stampsWait(ownership, marker, moment)) readLoopGuard(folder.path)
+    return { ...read, spent: 0 }
   } catch (error) {
-    return { unknown: errorText(error) }
+    return { kind: 'unreadable', folder, detail: errorText(error) }
   }
 }
 

@@ -8,8 +8,8 @@ import { judgeOwnership, type Ownership, type Rule, waitVerdict } from './rules.
 
 /** Predicts a rule for each marker; the count on disk decides (docs/design.md, "Plan and commit"). */
 
-/** `spent`: 0 if the rule does not need it. */
-export type SeenMarker = (StoredMarker & { readonly spent: number | { readonly unknown: string } }) | UnreadableMarker
+/** `spent`: 0 if the rule does not need it. A marker whose count cannot be read counts as unreadable. */
+export type SeenMarker = (StoredMarker & { readonly spent: number }) | UnreadableMarker
 
 export interface JudgedMarker {
   readonly kind: 'judged'
@@ -19,18 +19,15 @@ export interface JudgedMarker {
   readonly endsWait: boolean
 }
 
-export type PlannedMarker =
-  | JudgedMarker
-  | { readonly kind: 'unjudged'; readonly folder: TaskFolder; readonly detail: string }
+export type PlannedMarker = JudgedMarker | Extract<StopOutcome, { kind: 'failed' }>
 
 export function planStop({ markers }: { readonly markers: readonly SeenMarker[] }, moment: Moment) {
   return markers.map((marker) => planMarker(marker, moment))
 }
 
 export function planMarker(seen: SeenMarker, moment: Moment): PlannedMarker {
-  if (seen.kind === 'unreadable') return { kind: 'unjudged', folder: seen.folder, detail: seen.detail }
-  const { folder, spent } = seen
-  if (typeof spent !== 'number') return { kind: 'unjudged', folder, detail: spent.unknown }
+  if (seen.kind === 'unreadable') return { ...seen, kind: 'failed' }
+  const { spent } = seen
   const ownership = judgeOwnership(seen, moment)
   const wait = waitVerdict(seen.marker, moment)
   const endsWait = wait?.kind === 'ends'
@@ -54,7 +51,7 @@ export type StopOutcome =
   | { readonly kind: 'failed'; readonly folder: TaskFolder; readonly detail: string }
 
 export function predictOutcome(planned: PlannedMarker): StopOutcome {
-  if (planned.kind === 'unjudged') return { kind: 'failed', folder: planned.folder, detail: planned.detail }
+  if (planned.kind === 'failed') return planned
   const { rule, spent, stored } = planned
   switch (rule) {
     case 'block':

@@ -234,11 +234,11 @@ async function predictStart(occasion: Occasion, person: Person): Promise<HookAns
 }
 
 function sessionOf(planned: readonly PlannedMarker[]): string | undefined {
-  return planned.flatMap((one) => (one.kind === 'unjudged' ? [] : (one.stored.marker.hostSession ?? [])))[0]
+  return planned.flatMap((one) => (one.kind === 'failed' ? [] : (one.stored.marker.hostSession ?? [])))[0]
 }
 
 function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
-  if (planned.kind === 'unjudged') {
+  if (planned.kind === 'failed') {
     const why = `cannot be read (${planned.detail}), so the stop is allowed`
     const path = markerDisplayPath(planned.folder)
     return { path, rule: null, row: null, answer: 'allow', why, continuations_spent: null }
@@ -300,10 +300,9 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
   if (typeof judged === 'string') return nothing(NOT_JUDGED[judged])
   const { folder, pending, asked } = judged
   const stored = predictMarker(judged)
-  const counted = stored && pending && countContinuations(stored, occasion)
-  const known = counted?.kind === 'marker' ? counted.spent : 0
+  const counted = stored && (pending ? countContinuations(stored, occasion) : { ...stored, spent: 0 })
   // The hook raises the marker's count to the blocks that this prompt has had.
-  const seen = stored && { ...stored, spent: typeof known === 'number' ? Math.max(known, asked) : known }
+  const seen = counted?.kind === 'marker' ? { ...counted, spent: Math.max(counted.spent, asked) } : counted
   const rules = judged.states.map(({ rule, isDue, changed }) => ({ name: ruleName(rule), due: isDue, changed }))
   return { path: DONE_PATH, why: whatHappens(judged, seen !== undefined), rules, made: { folder, seen } }
 }

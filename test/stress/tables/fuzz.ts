@@ -128,7 +128,7 @@ function seenOf({ text, task, ageMs, guard }: DecisionCase['markers'][number]): 
   const marker = parseMarker(text)
   const read = parseLoopGuard(guard)
   const changedMs = NOW_MS - ageMs
-  const spent = read.kind === 'number' ? read.value : read.kind === 'garbled' ? { unknown: guard } : 0
+  const spent = read.kind === 'number' ? read.value : 0
   const times = { modifiedMs: changedMs, changedMs }
   return { kind: 'marker', folder, marker, text, identity: { id: marker.id, file: 'f1-1' }, times, spent }
 }

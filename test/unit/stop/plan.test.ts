@@ -38,10 +38,8 @@ describe('the plan for a stop', () => {
 
   it('does not judge a marker that cannot be read or counted', () => {
     const folder = taskFolder()
-    expect(plan([{ kind: 'unreadable', folder, detail: 'EACCES' }, seen(OWN, { spent: { unknown: 'EIO' } })])).toEqual([
-      { kind: 'unjudged', folder, detail: 'EACCES' },
-      { kind: 'unjudged', folder, detail: 'EIO' },
-    ])
+    const planned = plan([{ kind: 'unreadable', folder, detail: 'EACCES' }])
+    expect(planned).toEqual([{ kind: 'failed', folder, detail: 'EACCES' }])
   })
 
   it.each<[string, object, Rule, boolean, object[]?]>([
@@ -109,7 +107,7 @@ describe('the outcome that a rule leads to', () => {
 
   it('a marker that could not be judged has failed, and all are in the order of the plan', () => {
     const failed = { folder: FOLDER, detail: 'EACCES' }
-    const outcomes = outcomesOf({ kind: 'unjudged', ...failed }, planned('waiting'), planned('block'))
+    const outcomes = outcomesOf({ kind: 'failed', ...failed }, planned('waiting'), planned('block'))
     expect(outcomes).toMatchObject([{ kind: 'failed', ...failed }, { kind: 'let-go' }, { kind: 'blocked' }])
   })
 })
