@@ -44,7 +44,7 @@ function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {
     return { ...loadWorkflowDriver().driveRuns(roots, occasion, isBlocked), problems }
   } catch (error) {
     const notices = roots.map((root) => unreadableNotice(root, errorText(error)))
-    return { ...NO_RUNS, report: { prompt: undefined, notices }, problems }
+    return { ...NO_RUNS, notices, problems }
   }
 }
 

@@ -108,7 +108,7 @@ export function driveRuns(roots: readonly string[], occasion: Occasion, isBlocke
       cannotContinue({ root, path: stateDisplayPath(folder), task, detail: errorText(error) })
     }
   }
-  return { report: { prompt, promptLine, notices, alerts }, recorded }
+  return { prompt, promptLine, notices, alerts, recorded }
 }
 
 function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean): RunStop {

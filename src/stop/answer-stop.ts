@@ -4,44 +4,43 @@ import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport, type StopReport } from './answer-for.ts'
 import { type CommittedStop, commitStop } from './commit.ts'
 import { byPath, observeStop } from './observe-stop.ts'
-import { type PlannedMarker, planStop, predictOutcome, recordsOf, type SeenMarker } from './plan.ts'
+import { planStop, predictOutcome, recordsOf, type SeenMarker } from './plan.ts'
 
 /** Answers a stop (docs/design.md, "Plan and commit") for the hook, OpenCode's plugin and `explain`. */
 
-export interface StopOfRuns extends Pick<AnsweredStop, 'problems' | 'recorded'> {
-  readonly report: RunReport
-}
+export interface StopOfRuns extends RunReport, Pick<StopReport, 'problems'>, Pick<Answered, 'recorded'> {}
 
 /** `isBlocked`: no prompt may be sent. */
 type DriveRuns = (isBlocked: boolean) => StopOfRuns | Promise<StopOfRuns>
 
-export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
+export const NO_RUNS: StopOfRuns = { prompt: undefined, notices: [], problems: [], recorded: [] }
 
-interface CountedPart extends Pick<Answered, 'recorded' | 'notices'> {
+/** None of its functions throws. */
+export interface DonePart extends Pick<Answered, 'recorded' | 'notices'> {
   /** Whether a definition of done may hold this stop: not in plan mode, during a run, or without its file or trusted copy. */
   readonly judges: (root: string) => boolean
   readonly count: (committed: CommittedStop) => CommittedStop
-}
-
-/** None of its functions throws. */
-export interface DonePart extends CountedPart {
   /** Arms the definition of done if the session's run ended at this stop. Returns whether it tried. */
   readonly armAfterRuns: () => Promise<boolean>
 }
 
-export interface AnsweredStop extends Answered, Pick<StopReport, 'outcomes' | 'problems'> {
-  readonly plan: readonly PlannedMarker[]
+export type AnsweredStop = ReturnType<typeof answerOf>
+
+const NOTHING_ARMED: DonePart = {
+  judges: () => false,
+  count: (committed) => committed,
+  armAfterRuns: async () => false,
+  recorded: [],
+  notices: [],
 }
 
-const NOTHING_ARMED: CountedPart = { judges: () => false, count: (committed) => committed, recorded: [], notices: [] }
-
 /** Rejects only if `driveRuns` does. */
-export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done?: DonePart): Promise<AnsweredStop> {
-  const { count, judges } = done ?? NOTHING_ARMED
+export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done = NOTHING_ARMED) {
+  const { count, judges } = done
   const planned = observeAndPlan(occasion, judges)
   let committed = count(await commitStop(planned.plan, occasion))
   const runs = await driveRuns(committed.outcomes.some(({ kind }) => kind === 'blocked'))
-  if (await done?.armAfterRuns()) {
+  if (await done.armAfterRuns()) {
     // Only the markers of definitions of done: the others have been judged.
     const armed = observeAndPlan(occasion, judges).plan.filter(
       (one) => one.kind === 'judged' && isSessionFolder(one.stored.folder),
@@ -55,9 +54,9 @@ export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done?
 export function predictStop(
   occasion: Occasion,
   runs: StopOfRuns,
-  { judges }: Pick<CountedPart, 'judges'> = NOTHING_ARMED,
+  { judges }: Pick<DonePart, 'judges'> = NOTHING_ARMED,
   made: readonly { readonly folder: TaskFolder; readonly seen: SeenMarker | undefined }[] = [],
-): AnsweredStop {
+) {
   const observed = observeStop(occasion)
   const others = observed.markers.filter(({ folder }) => made.every((one) => one.folder.path !== folder.path))
   const markers = [...others, ...made.flatMap(({ seen }) => seen ?? [])].sort(byPath)
@@ -76,7 +75,7 @@ export async function endStop(occasion: Occasion) {
   return { stop: answerOf(occasion, { plan: rest, unchecked, problems: [] }, committed, NO_RUNS), unblocked }
 }
 
-function observeAndPlan(occasion: Occasion, judges: CountedPart['judges'], observed = observeStop(occasion)) {
+function observeAndPlan(occasion: Occasion, judges: DonePart['judges'], observed = observeStop(occasion)) {
   const { problems, unchecked } = observed
   const plan = planStop(observed, occasion).filter((one) => {
     if (one.kind !== 'judged' || !['block', 'capped'].includes(one.rule)) return true
@@ -99,10 +98,10 @@ function answerOf(
   planned: Readonly<ReturnType<typeof observeAndPlan>>,
   { outcomes, unchecked, recorded }: CommittedStop,
   runs: StopOfRuns,
-  done: CountedPart = NOTHING_ARMED,
-): AnsweredStop {
+  done = NOTHING_ARMED,
+) {
   const problems = [...planned.problems, ...runs.problems]
-  const notified = { ...runs.report, notices: [...done.notices, ...runs.report.notices] }
+  const notified = { ...runs, notices: [...done.notices, ...runs.notices] }
   const report = { outcomes, problems, unchecked: planned.unchecked + unchecked, runs: notified }
   const records = [...done.recorded, ...recorded, ...recordsOf(outcomes, occasion.payload), ...runs.recorded]
   const answer = answerToStop(occasion, report)

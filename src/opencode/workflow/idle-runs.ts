@@ -45,7 +45,7 @@ export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>
       entry: { event: 'error', task, detail } as const,
     }))
     return {
-      stop: { report: { prompt: reason, notices }, problems: [], recorded },
+      stop: { prompt: reason, notices, problems: [], recorded },
       note: () => {
         for (const folder of waiting) appendRecorded(updateRunWait(folder, occasion, 'stop'), Date.now())
         for (const folder of stopping) endStopping(folder, occasion)
