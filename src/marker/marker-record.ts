@@ -1,6 +1,5 @@
 import { MAX_CHECKS } from '../kernel/errors.ts'
 import { fromIso, HOUR_MS } from '../kernel/time.ts'
-import type { Writable } from '../kernel/values.ts'
 import { type JournalLine, VALUE_LIMIT } from '../project/journal-entry.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 
@@ -17,71 +16,58 @@ const ENDS = ['cleared', 'unchecked', 'capped', 'bypassed', 'expired', 'replaced
 
 export type RecordedEnd = (typeof ENDS)[number]
 
-export interface MarkerRecord {
+class Draft {
   readonly id: string
   readonly task: string
   /** Whether `create` wrote it or its predecessor. */
-  readonly isMade: boolean
-  readonly sessions: ReadonlySet<string>
-  readonly checks: ReadonlySet<string>
-  readonly passed: readonly string[]
-  readonly end: RecordedEnd | undefined
+  isMade = false
+  readonly sessions = new Set<string>()
+  readonly checks = new Set<string>()
+  passed: readonly string[] = []
+  end: RecordedEnd | undefined
   /** Set while its abandoned marker must exist. */
-  readonly kept: 'capped' | 'unchecked' | undefined
-  readonly lastMs: number
+  kept: 'capped' | 'unchecked' | undefined
+  lastMs = Number.NEGATIVE_INFINITY
   /** Its order: times are no order, because clocks are set. */
-  readonly lastLine: number
+  lastLine = 0
+
+  constructor(id: string, task: string) {
+    this.id = id
+    this.task = task
+  }
 }
 
-type Draft = Writable<MarkerRecord> & { readonly sessions: Set<string>; readonly checks: Set<string> }
+export type MarkerRecord = Readonly<Draft>
 
 export function markerRecords(lines: readonly JournalLine[]): MarkerRecord[] {
-  const reading: Reading = { drafts: new Map(), kept: new Set(), lines: 0 }
-  for (const line of lines) read(reading, line)
-  return [...reading.drafts.values()]
-}
-
-/** `lines`: how many named a marker. */
-interface Reading {
-  readonly drafts: Map<string, Draft>
-  readonly kept: Set<Draft>
-  lines: number
-}
-
-function read(reading: Reading, line: JournalLine): void {
-  const { drafts, kept } = reading
-  const { event, marker_id: id, task, time } = line
-  const timeMs = typeof time === 'string' ? fromIso(time) : undefined
-  if (!isText(task) || timeMs === undefined) return
-  if (event === 'clear' || event === 'adopt') settle(kept, line)
-  if (!isMarkerId(id)) return
-  const draft = drafts.get(id) ?? newDraft(id, task)
-  drafts.set(id, draft)
-  draft.lastMs = Math.max(draft.lastMs, timeMs)
-  reading.lines += 1
-  draft.lastLine = reading.lines
-  const replaced = typeof line.replaces === 'string' ? drafts.get(line.replaces) : undefined
-  if (replaced !== undefined && replaced !== draft) replaced.end = 'replaced'
-  const keeps = typeof line.keeps === 'string' ? drafts.get(line.keeps) : undefined
-  if (keeps !== undefined) {
-    keeps.kept = 'unchecked'
-    kept.add(keeps)
-  }
-  switch (event) {
-    case 'create':
-    case 'adopt':
+  const drafts = new Map<string, Draft>()
+  const kept = new Set<Draft>()
+  let lastLine = 0
+  for (const line of lines) {
+    const { event, marker_id: id, task, time, host_session: session } = line
+    const timeMs = typeof time === 'string' ? fromIso(time) : undefined
+    if (!isText(task) || timeMs === undefined) continue
+    if (event === 'clear' || event === 'adopt') settle(kept, line)
+    if (!isMarkerId(id)) continue
+    const draft = drafts.get(id) ?? new Draft(id, task)
+    drafts.set(id, draft)
+    draft.lastMs = Math.max(draft.lastMs, timeMs)
+    lastLine += 1
+    draft.lastLine = lastLine
+    const replaced = typeof line.replaces === 'string' ? drafts.get(line.replaces) : undefined
+    if (replaced !== undefined && replaced !== draft) replaced.end = 'replaced'
+    const keeps = typeof line.keeps === 'string' ? drafts.get(line.keeps) : undefined
+    if (keeps !== undefined) {
+      keeps.kept = 'unchecked'
+      kept.add(keeps)
+    }
+    const isMade = event === 'create' || event === 'adopt'
+    if ((isMade || event === 'claim') && isText(session)) draft.sessions.add(session)
+    if (isMade) {
       draft.end = undefined
       if (event === 'create' || replaced?.isMade === true) draft.isMade = true
       for (const run of textsOf(line.checks)) draft.checks.add(run)
-      addSession(draft, line)
-      return
-    case 'claim':
-      addSession(draft, line)
-      return
-    case 'clear':
-    case 'cap':
-    case 'bypass':
-    case 'expire':
+    } else if (event === 'clear' || event === 'cap' || event === 'bypass' || event === 'expire') {
       draft.end = ENDS.find((end) => end === line.outcome) ?? 'settled'
       draft.passed = textsOf(line.checks)
       if (draft.end === 'capped' || draft.end === 'unchecked') {
@@ -90,7 +76,9 @@ function read(reading: Reading, line: JournalLine): void {
       }
       // git may restore a marker that was given up, and its checks may pass then.
       else if (draft.end === 'settled' || isProven(draft)) draft.kept = undefined
+    }
   }
+  return [...drafts.values()]
 }
 
 function isProven({ end, checks, passed }: Draft): boolean {
@@ -101,29 +89,11 @@ function settle(kept: Set<Draft>, { settles }: JournalLine): void {
   const named = new Set<unknown>(Array.isArray(settles) ? settles : [])
   for (const draft of kept) {
     if (draft.kept === undefined) kept.delete(draft)
-    if (draft.kept === undefined || !named.has(draft.id)) continue
-    draft.kept = undefined
-    if (draft.end === 'capped' || draft.end === 'unchecked') draft.end = 'settled'
+    else if (named.has(draft.id)) {
+      draft.kept = undefined
+      if (draft.end === 'capped' || draft.end === 'unchecked') draft.end = 'settled'
+    }
   }
-}
-
-function newDraft(id: string, task: string): Draft {
-  return {
-    id,
-    task,
-    isMade: false,
-    sessions: new Set(),
-    checks: new Set(),
-    passed: [],
-    end: undefined,
-    kept: undefined,
-    lastMs: Number.NEGATIVE_INFINITY,
-    lastLine: 0,
-  }
-}
-
-function addSession({ sessions }: Draft, { host_session: session }: JournalLine): void {
-  if (isText(session)) sessions.add(session)
 }
 
 function textsOf(value: unknown): string[] {
