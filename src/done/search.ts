@@ -150,8 +150,12 @@ export class FileSearch {
   #counted(folder: string, found: readonly fs.Dirent[]): SearchedEntry[] {
     this.#entries += found.length
     if (this.#entries > this.#maxEntries) this.#isOver = true
-    const isOver = (): boolean => this.#isPast()
-    const entries = found.map((entry) => new SearchedEntry(entry, isOver))
+    const entries = found.map((entry) => ({
+      name: entry.name,
+      isFile: () => entry.isFile() && !this.#isPast(),
+      isDirectory: () => entry.isDirectory() && !this.#isPast(),
+      isSymbolicLink: () => entry.isSymbolicLink(),
+    }))
     this.#folders.set(folder, entries)
     return this.#isOver ? [] : entries
   }
@@ -189,31 +193,9 @@ function searchKey({ when, unless }: SearchedRule): string {
   return JSON.stringify([when, unless])
 }
 
+type SearchedEntry = Pick<fs.Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'>
+
 type EntriesCallback = (error: Error | null, entries: SearchedEntry[]) => void
-
-class SearchedEntry {
-  readonly name: string
-  readonly #entry: fs.Dirent
-  readonly #isOver: () => boolean
-
-  constructor(entry: fs.Dirent, isOver: () => boolean) {
-    this.name = entry.name
-    this.#entry = entry
-    this.#isOver = isOver
-  }
-
-  isFile(): boolean {
-    return this.#entry.isFile() && !this.#isOver()
-  }
-
-  isDirectory(): boolean {
-    return this.#entry.isDirectory() && !this.#isOver()
-  }
-
-  isSymbolicLink(): boolean {
-    return this.#entry.isSymbolicLink()
-  }
-}
 
 function searchesOf({ when, unless }: SearchedRule) {
   const patterns = expandPatterns(when) ?? []
