@@ -97,8 +97,10 @@ export function answerToStart(
     return { ...item, task: taskWord(folder), root, rootOption: rootOptionFor(reader, root) }
   }
   const context = composeRecovery(unfinished.map(placed), payload.session, unfinishedRuns.map(placed))
-  if (notified.length > 0) return { kind: 'start', event: payload.event, context, notified: notified.join('\n') }
-  return context === undefined ? ALLOW : { kind: 'context', event: payload.event, context }
+  const notice = notified.join('\n') || undefined
+  return context === undefined && notice === undefined
+    ? ALLOW
+    : { kind: 'context', event: payload.event, context, notice }
 }
 
 function alertsOf({ outcomes, runs }: StopReport): string[] {

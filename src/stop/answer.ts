@@ -5,12 +5,7 @@ import { cut, stripControl } from '../kernel/text.ts'
 /** In characters. */
 export const REASON_LIMIT = 4000
 
-export type HookAnswer =
-  | { readonly kind: 'allow'; readonly notice?: string }
-  | Block
-  | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
-  /** `notified`: for the person; the agent gets it if the host shows no notices. */
-  | { readonly kind: 'start'; readonly event: string; readonly context: string | undefined; readonly notified: string }
+export type HookAnswer = { readonly kind: 'allow'; readonly notice?: string } | Block | Context
 
 interface Block {
   readonly kind: 'block'
@@ -18,6 +13,15 @@ interface Block {
   /** In one line, for a host that takes the whole reason as context. */
   readonly line?: string
   readonly notice?: string
+}
+
+interface Context {
+  readonly kind: 'context'
+  readonly event: string
+  readonly context: string | undefined
+  readonly limit?: number
+  /** For the person; the agent gets it if the host shows no notices. */
+  readonly notice?: string | undefined
 }
 
 interface AnswerLocation {
@@ -48,14 +52,12 @@ export function formatAnswer(
         ...shown(answer.notice, noticeShown),
         ...terminal,
       })
-    case 'context':
-      return printed(context(answer.event, answer.context, answer.limit, location.atTop))
-    case 'start': {
-      const { event, context: text, notified } = answer
-      const said = noticeShown ? text : [text, notified].filter(Boolean).join('\n\n')
+    case 'context': {
+      const { event, limit, notice } = answer
+      const text = noticeShown ? answer.context : [answer.context, notice].filter(Boolean).join('\n\n')
       return printed({
-        ...(said !== undefined && context(event, said, undefined, location.atTop)),
-        ...shown(notified, noticeShown),
+        ...(text !== undefined && context(event, text, limit, location.atTop)),
+        ...shown(notice, noticeShown),
       })
     }
     case 'allow':

@@ -171,7 +171,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       `answer: ${paint.bold(kindOf(answer))}${isOpen ? ", unless the workflow's driver sends a prompt" : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
       ...('context' in answer && answer.context !== undefined ? [stripControl(answer.context)] : []),
-      ...(answer.kind === 'start' ? [noticeLine(answer.notified)] : []),
+      ...('context' in answer && answer.notice !== undefined ? [noticeLine(answer.notice)] : []),
       ...(answer.kind === 'allow' && notified ? notices.map(noticeLine) : []),
     ],
   }
@@ -193,8 +193,7 @@ function howToPipe(session = ''): string[] {
 }
 
 function kindOf(answer: HookAnswer): string {
-  if (answer.kind !== 'start') return answer.kind
-  return answer.context === undefined ? 'notice' : 'context'
+  return answer.kind === 'context' && answer.context === undefined ? 'notice' : answer.kind
 }
 
 function noticeLine(notice: string): string {

@@ -117,7 +117,7 @@ describe('what happened while nobody looked, at the start of a session', () => {
     ['is for the agent if the host shows no notices', 'text', false, inContext('text\n\nended')],
     ['is for the agent without a context', undefined, false, inContext('ended')],
   ])('%s', (_, context, shown, expected) => {
-    expect(parsed({ kind: 'start', event: 'E', context, notified: 'ended' }, {}, shown)).toEqual(expected)
+    expect(parsed({ kind: 'context', event: 'E', context, notice: 'ended' }, {}, shown)).toEqual(expected)
   })
 })
 

@@ -192,7 +192,7 @@ describe('a session that starts', () => {
 
   it('is notified of ends that nobody saw, if there are any', () => {
     const asker = { payload: event, reader: READER }
-    const start = { kind: 'start', event: 'SessionStart', context: undefined, notified: 'one\ntwo' }
+    const start = { kind: 'context', event: 'SessionStart', context: undefined, notice: 'one\ntwo' }
     expect(answerToStart(asker, [], [], ['one', 'two'])).toEqual(start)
     expect(answerToStart(asker, [], [])).toEqual({ kind: 'allow' })
   })
