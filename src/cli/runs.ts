@@ -27,8 +27,7 @@ export function requireRunFolder(context: CommandContext, task: string): TaskFol
 }
 
 export function trusterOf(context: CommandContext, session = shellIdentity(context.environment)?.session): Truster {
-  const { environment, findHome } = context
-  return { environment, findHome, session }
+  return { environment: context.environment, session }
 }
 
 export function runnerOf(context: CommandContext, options: Partial<Runner>): Runner {

@@ -40,7 +40,7 @@ import {
   writeBaseline,
 } from './done-state.ts'
 import { FileSearch, isSearched, judgeRules, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS, searchDeadline } from './search.ts'
-import { doneStatus, type Person, requireTrusted } from './trust-store.ts'
+import { doneStatus, requireTrusted } from './trust-store.ts'
 
 export interface Armed {
   readonly recorded: readonly Recorded[]
@@ -52,14 +52,9 @@ export function isJudged(payload: Payload): boolean {
 }
 
 /** Returns the reason if nothing is judged. */
-export function judgeDone(
-  root: string,
-  stop: Occasion,
-  person: Person,
-  search = new FileSearch(root, searchDeadline(stop.deadline)),
-) {
+export function judgeDone(root: string, stop: Occasion, search = new FileSearch(root, searchDeadline(stop.deadline))) {
   const { payload, nowMs, deadline } = stop
-  const copy = requireTrusted(root, person)
+  const copy = requireTrusted(root, stop)
   if (copy === undefined) return 'untrusted'
   if (payload.session === undefined) return 'no-session'
   if (isPast(deadline)) return 'no-time'
@@ -92,8 +87,8 @@ export function judgeDone(
 
 export type JudgedDone = Exclude<ReturnType<typeof judgeDone>, string>
 
-export function armAtStop(root: string, stop: Occasion, person: Person, search?: FileSearch): Armed {
-  const judged = judgeDone(root, stop, person, search)
+export function armAtStop(root: string, stop: Occasion, search?: FileSearch): Armed {
+  const judged = judgeDone(root, stop, search)
   if (typeof judged === 'string') return { recorded: [], notices: [] }
   const { folder, states, prompt } = judged
   makeSessionFolder(folder)
@@ -104,7 +99,7 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
   } catch (error) {
     // `done` or `rm` has just removed the marker.
     if (error instanceof PostflightError && ['marker-none', 'marker-vanished'].includes(error.code)) {
-      return armAtStop(root, stop, person, search)
+      return armAtStop(root, stop, search)
     }
     throw error
   }
@@ -266,11 +261,10 @@ function reasonFor(root: string, due: JudgedDone['due'], { reader }: Occasion): 
 export function startDone(
   root: string,
   occasion: Occasion,
-  person: Person,
   search = new FileSearch(root, searchDeadline(occasion.deadline)),
 ): readonly string[] {
   const { payload, nowMs } = occasion
-  const copy = requireTrusted(root, person)
+  const copy = requireTrusted(root, occasion)
   if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
     // After a compaction a folder that is gone took its count of blocked stops with it.
@@ -281,11 +275,12 @@ export function startDone(
     touchFolder(folder)
   }
   if (copy !== undefined) removeOldFolders(root, nowMs)
-  return toldAtStart(root, occasion, person)
+  return toldAtStart(root, occasion)
 }
 
-export function toldAtStart(root: string, { payload, reader }: Occasion, person: Person): readonly string[] {
-  const status = doneStatus(root, person)
+export function toldAtStart(root: string, occasion: Occasion): readonly string[] {
+  const { payload, reader } = occasion
+  const status = doneStatus(root, occasion)
   const isTold = status === 'untrusted' || status === 'changed' || status === 'unreadable'
   if (!isTold || payload.isCompacted === true) return []
   const rootOption = rootOptionFor(reader, root)

@@ -48,7 +48,7 @@ export function readDoneFile(root: string) {
 
 /** Outside of the repository: everything inside may come with a clone, or from an agent. */
 
-export type Person = Pick<CommandContext, 'environment' | 'findHome'>
+export type Person = Pick<CommandContext, 'environment'>
 
 export interface TrustedRules {
   readonly rules: readonly DoneRule[]
@@ -108,8 +108,8 @@ function trustFile(root: string, person: Person): string {
   return path.join(trustFolder(person), `${sha256(trustedRoot(root))}.json`)
 }
 
-function trustFolder({ environment, findHome }: Person): string {
-  return path.join(stateFolder(environment, findHome), 'done')
+function trustFolder({ environment }: Person): string {
+  return path.join(stateFolder(environment), 'done')
 }
 
 export function trustedRoot(root: string): string {

@@ -17,8 +17,9 @@ export function homeFolder(environment: Environment = process.env): string {
 }
 
 /** Trusted data must be outside of every repository. */
-export function stateFolder(environment: Environment, findHome: () => string): string {
+export function stateFolder(environment: Environment): string {
   const { XDG_STATE_HOME: state } = environment
-  const store = state !== undefined && path.isAbsolute(state) ? state : path.join(findHome(), '.local', 'state')
+  const store =
+    state !== undefined && path.isAbsolute(state) ? state : path.join(homeFolder(environment), '.local', 'state')
   return path.join(store, 'postflight-guard')
 }

@@ -3,9 +3,8 @@ import { armAtStop, isJudged, isStarted, startDone } from '../done/arm.ts'
 import { doneNotJudged } from '../done/done-rules.ts'
 import { askedAt, countAsking, promptOf } from '../done/done-state.ts'
 import { type FileSearch, preparedSearch } from '../done/search.ts'
-import { type Person, readTrusted, requireTrusted } from '../done/trust-store.ts'
+import { readTrusted, requireTrusted } from '../done/trust-store.ts'
 import type { Occasion } from '../hosts/host.ts'
-import { homeFolder } from '../project/home-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import type { DonePart } from './answer-stop.ts'
@@ -18,7 +17,6 @@ export async function doneAtStop(
   occasion: Occasion,
   hasRun: () => boolean,
 ): Promise<DonePart> {
-  const person = personAt(occasion)
   const isAsked = isJudged(occasion.payload)
   const recorded: Recorded[] = []
   const notices: string[] = []
@@ -28,8 +26,8 @@ export async function doneAtStop(
     if (!isAsked || isHeldByRun) return false
     for (const root of roots) {
       try {
-        const search = await searchOf(root, occasion, person)
-        const armed = await occasion.patiently(() => armAtStop(root, occasion, person, search))
+        const search = await searchOf(root, occasion)
+        const armed = await occasion.patiently(() => armAtStop(root, occasion, search))
         recorded.push(...armed.recorded)
         notices.push(...armed.notices)
       } catch (error) {
@@ -41,7 +39,7 @@ export async function doneAtStop(
   await arm()
   return {
     // Without a trusted copy no check can run, so a pending marker blocks nothing either.
-    judges: (root) => isAsked && !isHeldByRun && roots.includes(root) && readTrusted(root, person) !== undefined,
+    judges: (root) => isAsked && !isHeldByRun && roots.includes(root) && readTrusted(root, occasion) !== undefined,
     count: (committed) => countForPrompt(committed, occasion),
     recorded,
     notices,
@@ -50,8 +48,8 @@ export async function doneAtStop(
 }
 
 /** A server, which has no deadline, searches without blocking the event loop. */
-async function searchOf(root: string, { deadline }: Occasion, person: Person): Promise<FileSearch | undefined> {
-  const copy = deadline === undefined ? requireTrusted(root, person) : undefined
+async function searchOf(root: string, occasion: Occasion): Promise<FileSearch | undefined> {
+  const copy = occasion.deadline === undefined ? requireTrusted(root, occasion) : undefined
   return copy && preparedSearch(root, copy.rules)
 }
 
@@ -75,19 +73,14 @@ function countForPrompt(committed: CommittedStop, { payload, roots }: Occasion):
 
 /** Never rejects. */
 export async function startAll(roots: readonly string[], occasion: Occasion): Promise<readonly string[]> {
-  const person = personAt(occasion)
   const notified: string[] = []
   for (const root of roots) {
     try {
-      const search = isStarted(root, occasion) ? undefined : await searchOf(root, occasion, person)
-      notified.push(...startDone(root, occasion, person, search))
+      const search = isStarted(root, occasion) ? undefined : await searchOf(root, occasion)
+      notified.push(...startDone(root, occasion, search))
     } catch (error) {
       notified.push(doneNotJudged(root, errorText(error), false))
     }
   }
   return notified
-}
-
-function personAt({ environment }: Occasion): Person {
-  return { environment, findHome: () => homeFolder(environment) }
 }

@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { errorCode, errorText } from '../../disk/file-facts.ts'
 import type { JudgedDone } from '../../done/arm.ts'
 import { ruleName } from '../../done/done-rules.ts'
-import { hasDoneFile, type Person, readTrusted } from '../../done/trust-store.ts'
+import { hasDoneFile, readTrusted } from '../../done/trust-store.ts'
 import { anyHost, exemptionOf, shellIdentity } from '../../hosts/all-hosts.ts'
 import { mayGetWork, type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
 import { parsePayload } from '../../hosts/payload.ts'
@@ -133,7 +133,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const trusted = withDone.filter((root) => readTrusted(root, context) !== undefined)
   const activeRuns = why === undefined ? await findRuns(roots, payload) : []
   const hasRun = activeRuns.some(({ isMine, status }) => isMine && status === 'running')
-  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context, hasRun)))
+  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, hasRun)))
   const { answer, alerts, notices, plan, problems } =
     why === undefined
       ? predictStop(
@@ -142,7 +142,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
           { judges: (root) => payload.isPlanning !== true && !hasRun && trusted.includes(root) },
           done.flatMap(({ made }) => made ?? []),
         )
-      : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion, context) }), plan: [], problems: [] }
+      : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion) }), plan: [], problems: [] }
   const markers = plan.map(describe)
   const notified = anyHost('showsNotice', payload, environment)
   const runs = activeRuns.map((one) => describeRun(one, payload, answer.kind === 'block'))
@@ -224,11 +224,11 @@ function unlistedRuns(roots: readonly string[]): readonly SearchProblem[] {
   return problems
 }
 
-async function predictStart(occasion: Occasion, person: Person): Promise<HookAnswer> {
+async function predictStart(occasion: Occasion): Promise<HookAnswer> {
   const { unfinished } = observeUnfinished(occasion)
   const { listUnfinishedRuns } = await import('../../run/store/active-runs.ts')
   const { toldAtStart } = await import('../../done/arm.ts')
-  const notified = occasion.roots.filter(hasDoneFile).flatMap((root) => toldAtStart(root, occasion, person))
+  const notified = occasion.roots.filter(hasDoneFile).flatMap((root) => toldAtStart(root, occasion))
   return answerToStart(occasion, unfinished, listUnfinishedRuns(occasion.roots, occasion), notified)
 }
 
@@ -280,7 +280,7 @@ function describeRun({ path, status, note, isMine }: FoundRun, payload: Payload,
   return { path, answer: 'driver' as const, why: `${note}: ${what}` }
 }
 
-async function describeDone(root: string, occasion: Occasion, person: Person, hasRun: boolean) {
+async function describeDone(root: string, occasion: Occasion, hasRun: boolean) {
   const nothing = (why: string) => ({ path: DONE_PATH, why, rules: [], made: undefined })
   // The search for files is loaded only for a definition of done.
   const { isJudged, judgeDone, predictMarker } = await import('../../done/arm.ts')
@@ -292,7 +292,7 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
   if (hasRun) return nothing('a workflow of this session is active, so it blocks nothing until the workflow ends')
   let judged: ReturnType<typeof judgeDone>
   try {
-    judged = judgeDone(root, occasion, person)
+    judged = judgeDone(root, occasion)
   } catch (error) {
     return nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
   }

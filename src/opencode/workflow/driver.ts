@@ -8,7 +8,6 @@ import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
 import { detailOf, internalError, messageForUser, type Reporter } from '../../opencode-hooks/factory.ts'
-import { homeFolder } from '../../project/home-folder.ts'
 import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { inFolder, taskFolderFor } from '../../project/new-task-folder.ts'
@@ -202,7 +201,7 @@ function workflowOf({ task }: TaskFolder): string {
 }
 
 function trusterOf(session: string): Truster {
-  return { environment: process.env, findHome: homeFolder, session }
+  return { environment: process.env, session }
 }
 
 function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {

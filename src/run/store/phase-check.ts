@@ -64,9 +64,9 @@ export function requireTrust(folder: TaskFolder, state: WorkflowState, truster: 
   throw new PostflightError('commands-untrusted', { task: taskWord(folder), commands: checkList(commandsOfRun(state)) })
 }
 
-function trustFile({ id, definition }: WorkflowState, { environment, findHome }: Truster): string {
+function trustFile({ id, definition }: WorkflowState, { environment }: Truster): string {
   const checks = definition.phases.map(({ id: phase, check }) => [phase, check.run, check.files])
-  return path.join(stateFolder(environment, findHome), 'trusted', sha256(JSON.stringify([id, checks])))
+  return path.join(stateFolder(environment), 'trusted', sha256(JSON.stringify([id, checks])))
 }
 
 function isWritable(folder: string): boolean {

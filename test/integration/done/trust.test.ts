@@ -9,7 +9,7 @@ import { createSourceProject, linkWorktree, type Project } from '../../support/p
 const RULES = [{ name: 'tests', when: ['src/**'], unless: ['src/x'], checks: ['npm test'], timeoutMs: 60_000 }]
 
 function personOf({ home }: Project, environment: Record<string, string> = {}) {
-  return { environment, findHome: () => home }
+  return { environment: { HOME: home, ...environment } }
 }
 
 describe('the trusted copy', () => {

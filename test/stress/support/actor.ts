@@ -248,7 +248,7 @@ async function runCliProgram(
     stdout: { write },
     stderr: { write: complain },
     contextNow: (rootOption) => ({
-      environment: process.env,
+      environment: { ...process.env, HOME: job.folder },
       cwd: process.cwd(),
       nowMs: Date.now(),
       findStart: processStartMs,
