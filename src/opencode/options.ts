@@ -13,12 +13,19 @@ import { createPostReadNudgeHook, POST_READ_NUDGE } from '../opencode-hooks/post
 import { createReactiveAgentHook } from '../opencode-hooks/reactive-agent.ts'
 import { REACTIVE_RULES, VALUE_WORDS } from '../setup/reactive/reactive-rule.ts'
 
-type Create<T> = (context: HookContext, value: T) => Hooks
-
 type Factory = (value: unknown) => ((context: HookContext) => Hooks) | SchemaFault
 
-function withOptions<T>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
-  return (value) => {
+/** `isOptional`: also `true`, for an object without options. */
+function option<T>(
+  schema: z.ZodMiniType<T>,
+  create: (context: HookContext, value: T) => Hooks,
+  isOptional = false,
+): Factory {
+  return (given) => {
+    const value = isOptional && given === true ? {} : given
+    if (isOptional && (typeof value !== 'object' || value === null)) {
+      return { path: [], detail: 'it must be true, false or an object' }
+    }
     const read = schema.safeParse(value)
     return read.success
       ? (context) => create(context, read.data)
@@ -26,30 +33,18 @@ function withOptions<T>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
   }
 }
 
-function withOptionalOptions<T extends object>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
-  const read = withOptions(schema, create)
-  return (value) => {
-    if (value === true || (typeof value === 'object' && value !== null)) return read(value === true ? {} : value)
-    return { path: [], detail: 'it must be true, false or an object' }
-  }
-}
-
-function withoutOptions(create: (context: HookContext) => Hooks): Factory {
-  return withOptions(z.boolean(), create)
-}
-
 /**
  * In the order in which they act on the same hook (docs/opencode-hooks.md, "The order of the texts"), after guard and
  * workflow.
  */
 const FACTORIES: Readonly<Record<string, Factory>> = {
-  reactive: withOptions(REACTIVE_RULES, createReactiveAgentHook),
-  jsonErrorRecovery: withOptionalOptions(JSON_ERROR_RECOVERY, createJsonErrorRecoveryHook),
-  delegateTaskRetry: withoutOptions(createDelegateTaskRetryHook),
-  postReadNudge: withOptionalOptions(POST_READ_NUDGE, createPostReadNudgeHook),
-  phaseReminder: withOptionalOptions(PHASE_REMINDER, createPhaseReminderHook),
-  chatHeaders: withoutOptions(createChatHeadersHook),
-  foregroundFallback: withOptions(FOREGROUND_FALLBACK, createForegroundFallbackHook),
+  reactive: option(REACTIVE_RULES, createReactiveAgentHook),
+  jsonErrorRecovery: option(JSON_ERROR_RECOVERY, createJsonErrorRecoveryHook, true),
+  delegateTaskRetry: option(z.boolean(), createDelegateTaskRetryHook),
+  postReadNudge: option(POST_READ_NUDGE, createPostReadNudgeHook, true),
+  phaseReminder: option(PHASE_REMINDER, createPhaseReminderHook, true),
+  chatHeaders: option(z.boolean(), createChatHeadersHook),
+  foregroundFallback: option(FOREGROUND_FALLBACK, createForegroundFallbackHook),
 }
 
 const DEFAULTS = { guard: true, workflow: true, phaseReminder: true }
