@@ -70,36 +70,28 @@ export function letGo({ rule, stored: { folder, marker } }: JudgedMarker): StopO
 }
 
 export function recordsOf(outcomes: readonly StopOutcome[], payload: Payload): Recorded[] {
-  return outcomes.flatMap((outcome) => {
-    const entry = entryOf(outcome, payload)
-    return entry === undefined ? [] : [{ root: folderOf(outcome).root, entry }]
-  })
+  return outcomes.flatMap((outcome) =>
+    outcome.kind === 'let-go' ? [] : { root: folderOf(outcome).root, entry: entryOf(outcome, payload) },
+  )
 }
 
 export function folderOf(outcome: StopOutcome): TaskFolder {
   return 'stored' in outcome ? outcome.stored.folder : outcome.folder
 }
 
-function entryOf(outcome: StopOutcome, payload: Payload): JournalEntry | undefined {
-  if (outcome.kind === 'let-go') return undefined
+const EVENTS = { capped: 'cap', bypassed: 'bypass', expired: 'expire' } as const
+
+function entryOf(outcome: Exclude<StopOutcome, { kind: 'let-go' }>, payload: Payload): JournalEntry {
   if (outcome.kind === 'failed') {
     const { session: hostSession, agent } = payload
     return { event: 'error', task: outcome.folder.task, hostSession, agent, detail: outcome.detail }
   }
-  const { folder, marker } = outcome.stored
-  const about = aboutMarker(folder, marker, payload)
-  switch (outcome.kind) {
-    case 'blocked':
-      return { event: 'block', count: outcome.count, ...about }
-    case 'capped':
-      return { event: 'cap', outcome: 'capped', count: CONTINUATION_LIMIT, ...about }
-    case 'bypassed': {
-      const keeps = mayHaveChecks(marker) ? about.markerId : undefined
-      return { event: 'bypass', outcome: 'bypassed', keeps, ...about }
-    }
-    case 'expired':
-      return { event: 'expire', outcome: 'expired', ...about }
-  }
+  const { kind, stored } = outcome
+  const about = aboutMarker(stored.folder, stored.marker, payload)
+  if (kind === 'blocked') return { event: 'block', count: outcome.count, ...about }
+  const count = kind === 'capped' ? CONTINUATION_LIMIT : undefined
+  const keeps = kind === 'bypassed' && mayHaveChecks(stored.marker) ? about.markerId : undefined
+  return { event: EVENTS[kind], outcome: kind, count, keeps, ...about }
 }
 
 export function waitEndRecord(folder: TaskFolder, marker: Marker, payload: Payload, purpose: string): Recorded {
