@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { isPast } from '../disk/age.ts'
+import { isPast, partWay } from '../disk/age.ts'
 import { kindAt } from '../disk/file-facts.ts'
 import { newMarkerId } from '../disk/ids.ts'
 import { HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
@@ -39,20 +39,26 @@ import {
   touchFolder,
   writeBaseline,
 } from './done-state.ts'
-import { FileSearch, isSearched, judgeRules, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS, searchDeadline } from './search.ts'
+import { FileSearch, isSearched, judgeRules, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS } from './search.ts'
 import { doneStatus, requireTrusted } from './trust-store.ts'
-
-export interface Armed {
-  readonly recorded: readonly Recorded[]
-  readonly notices: readonly string[]
-}
 
 export function isJudged(payload: Payload): boolean {
   return payload.session !== undefined && mayGetWork(payload)
 }
 
+/** The rest of the time is for acting. */
+const SEARCHING_SHARE = 0.6
+
+export async function searchFor(root: string, occasion: Occasion): Promise<FileSearch> {
+  const { deadline } = occasion
+  const search = new FileSearch(root, partWay(deadline, SEARCHING_SHARE))
+  // A server, which has no deadline, searches without blocking the event loop.
+  if (deadline === undefined) await search.prepare(requireTrusted(root, occasion)?.rules ?? [])
+  return search
+}
+
 /** Returns the reason if nothing is judged. */
-export function judgeDone(root: string, stop: Occasion, search = new FileSearch(root, searchDeadline(stop.deadline))) {
+export function judgeDone(root: string, stop: Occasion, search: FileSearch) {
   const { payload, nowMs, deadline } = stop
   const copy = requireTrusted(root, stop)
   if (copy === undefined) return 'untrusted'
@@ -87,7 +93,11 @@ export function judgeDone(root: string, stop: Occasion, search = new FileSearch(
 
 export type JudgedDone = Exclude<ReturnType<typeof judgeDone>, string>
 
-export function armAtStop(root: string, stop: Occasion, search?: FileSearch): Armed {
+export function armAtStop(
+  root: string,
+  stop: Occasion,
+  search: FileSearch,
+): { readonly recorded: readonly Recorded[]; readonly notices: readonly string[] } {
   const judged = judgeDone(root, stop, search)
   if (typeof judged === 'string') return { recorded: [], notices: [] }
   const { folder, states, prompt } = judged
@@ -258,11 +268,7 @@ function reasonFor(root: string, due: JudgedDone['due'], { reader }: Occasion): 
 }
 
 /** The answer repeats none of the file's text, which may have come with a clone. */
-export function startDone(
-  root: string,
-  occasion: Occasion,
-  search = new FileSearch(root, searchDeadline(occasion.deadline)),
-): readonly string[] {
+export async function startDone(root: string, occasion: Occasion): Promise<readonly string[]> {
   const { payload, nowMs } = occasion
   const copy = requireTrusted(root, occasion)
   if (copy !== undefined && payload.session !== undefined) {
@@ -270,7 +276,10 @@ export function startDone(
     // After a compaction a folder that is gone took its count of blocked stops with it.
     if (payload.isCompacted !== true) {
       if (readBaseline(folder) !== undefined) noteResume(folder, nowMs)
-      else writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, copy, nowMs))))
+      else {
+        const search = await searchFor(root, occasion)
+        writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, copy, nowMs))))
+      }
     }
     touchFolder(folder)
   }
@@ -285,8 +294,4 @@ export function toldAtStart(root: string, occasion: Occasion): readonly string[]
   if (!isTold || payload.isCompacted === true) return []
   const rootOption = rootOptionFor(reader, root)
   return [doneAtStart(status, commandLine(['trust'], rootOption)) + personNote(reader, ['trust'], rootOption)]
-}
-
-export function isStarted(root: string, { payload: { session } }: Occasion): boolean {
-  return session !== undefined && readBaseline(sessionFolder(root, session)) !== undefined
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import fastGlob from 'fast-glob'
-import { isPast, partWay, processAgeMs } from '../disk/age.ts'
+import { isPast, processAgeMs } from '../disk/age.ts'
 import { sha256 } from '../disk/ids.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
@@ -24,13 +24,6 @@ const OURS = [
   ...['specs/**/.postflight*', 'specs/**/.postflight*/**', 'specs/**/.return-meta.json'],
   ...['specs/**/workflow/**', 'specs/**/workflow-runs/**', 'specs/**/step-results/**', 'specs/**/step-result*.json'],
 ]
-
-const SEARCHING_SHARE = 0.6
-
-/** The age of this process (ms) at which a search ends. */
-export function searchDeadline(deadline: number | undefined): number | undefined {
-  return partWay(deadline, SEARCHING_SHARE)
-}
 
 export class FileSearch {
   readonly #root: string
@@ -179,12 +172,6 @@ export class FileSearch {
     this.#times.set(name, time)
     return time
   }
-}
-
-export async function preparedSearch(root: string, rules: readonly DoneRule[]): Promise<FileSearch> {
-  const search = new FileSearch(root)
-  await search.prepare(rules)
-  return search
 }
 
 type SearchedRule = Pick<DoneRule, 'when' | 'unless'>

@@ -1,9 +1,8 @@
 import { errorText } from '../disk/file-facts.ts'
-import { armAtStop, isJudged, isStarted, startDone } from '../done/arm.ts'
+import { armAtStop, isJudged, searchFor, startDone } from '../done/arm.ts'
 import { doneNotJudged } from '../done/done-rules.ts'
 import { askedAt, countAsking, promptOf } from '../done/done-state.ts'
-import { type FileSearch, preparedSearch } from '../done/search.ts'
-import { readTrusted, requireTrusted } from '../done/trust-store.ts'
+import { readTrusted } from '../done/trust-store.ts'
 import type { Occasion } from '../hosts/host.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
@@ -26,7 +25,7 @@ export async function doneAtStop(
     if (!isAsked || isHeldByRun) return false
     for (const root of roots) {
       try {
-        const search = await searchOf(root, occasion)
+        const search = await searchFor(root, occasion)
         const armed = await occasion.patiently(() => armAtStop(root, occasion, search))
         recorded.push(...armed.recorded)
         notices.push(...armed.notices)
@@ -45,12 +44,6 @@ export async function doneAtStop(
     notices,
     armAfterRuns: async () => isHeldByRun && arm(),
   }
-}
-
-/** A server, which has no deadline, searches without blocking the event loop. */
-async function searchOf(root: string, occasion: Occasion): Promise<FileSearch | undefined> {
-  const copy = occasion.deadline === undefined ? requireTrusted(root, occasion) : undefined
-  return copy && preparedSearch(root, copy.rules)
 }
 
 /** Each prompt has its own limit of blocks. */
@@ -76,8 +69,7 @@ export async function startAll(roots: readonly string[], occasion: Occasion): Pr
   const notified: string[] = []
   for (const root of roots) {
     try {
-      const search = isStarted(root, occasion) ? undefined : await searchOf(root, occasion)
-      notified.push(...startDone(root, occasion, search))
+      notified.push(...(await startDone(root, occasion)))
     } catch (error) {
       notified.push(doneNotJudged(root, errorText(error), false))
     }

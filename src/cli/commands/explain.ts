@@ -283,7 +283,7 @@ function describeRun({ path, status, note, isMine }: FoundRun, payload: Payload,
 async function describeDone(root: string, occasion: Occasion, hasRun: boolean) {
   const nothing = (why: string) => ({ path: DONE_PATH, why, rules: [], made: undefined })
   // The search for files is loaded only for a definition of done.
-  const { isJudged, judgeDone, predictMarker } = await import('../../done/arm.ts')
+  const { isJudged, judgeDone, predictMarker, searchFor } = await import('../../done/arm.ts')
   if (!isJudged(occasion.payload)) {
     return nothing(
       'only the stops of the main conversation are judged, not in plan mode, and not while work will wake the agent',
@@ -292,7 +292,7 @@ async function describeDone(root: string, occasion: Occasion, hasRun: boolean) {
   if (hasRun) return nothing('a workflow of this session is active, so it blocks nothing until the workflow ends')
   let judged: ReturnType<typeof judgeDone>
   try {
-    judged = judgeDone(root, occasion)
+    judged = judgeDone(root, occasion, await searchFor(root, occasion))
   } catch (error) {
     return nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
   }
