@@ -107,11 +107,12 @@ function comparable(text: string): string {
 function keepReport(root: string, agent: string, report: string, nowMs: number): void {
   const folder = path.join(makeJournalFolder(root), REPORTS_FOLDER)
   if (!makeOwnFolder(folder)) removeOld(folder, nowMs)
-  const bytes = beginningOf(Buffer.from(report))
+  // As a stream, it ends with a whole character.
+  const text = new TextDecoder().decode(Buffer.from(report).subarray(0, MAX_BYTES), { stream: true })
   const kept = readInside(folder, fileNameOf(agent), MAX_BYTES)
-  if (kept.kind === 'text' && Buffer.byteLength(kept.text) >= bytes.length) return
+  if (kept.kind === 'text' && Buffer.byteLength(kept.text) >= Buffer.byteLength(text)) return
   // A power cut loses a report, but no marker.
-  replaceFile(path.join(folder, fileNameOf(agent)), bytes.toString('utf8'), undefined, false)
+  replaceFile(path.join(folder, fileNameOf(agent)), text, undefined, false)
 }
 
 /** Returns undefined if another hook has just taken it. */
@@ -127,12 +128,6 @@ function takeReport(root: string, agent: string): string | undefined {
 
 function fileNameOf(agent: string): string {
   return /^[\w-]{1,100}$/.test(agent) ? agent : `sha256-${sha256(agent)}`
-}
-
-function beginningOf(bytes: Buffer): Buffer {
-  let end = Math.min(bytes.length, MAX_BYTES)
-  while (end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end -= 1
-  return bytes.subarray(0, end)
 }
 
 function removeOld(folder: string, nowMs: number): void {
