@@ -30,30 +30,26 @@ import { loadWorkflowDriver } from './load-workflow.ts'
 export function handleToolUse(occasion: Occasion): Answered {
   const { payload, deadline } = occasion
   if (payload.command === undefined || payload.session === undefined) return NOTHING_DONE
-  const { markers, problems } = findMarkers(occasion.roots)
+  const found = findMarkers(occasion.roots)
+  const markers = found.markers.filter((read) => read.kind === 'marker')
+  const unreadable = found.markers.filter((read) => read.kind === 'unreadable')
   const recorded: Recorded[] = []
   const complaints: string[] = []
-  const complain = (path: string, detail: string): void => {
-    complaints.push(ownerNotNoted(path, detail))
-  }
-  const decide = decisionFor(
-    occasion,
-    markers.filter((read) => read.kind === 'marker'),
-  )
   // An unreadable marker matters only to a command that may have made one.
-  const isToldOfProblems = payload.output?.includes('pf_') === true
-  if (isToldOfProblems) for (const { path, detail } of problems) complain(path, detail)
+  if (payload.output?.includes('pf_')) {
+    complaints.push(
+      ...found.problems.map(({ path, detail }) => ownerNotNoted(path, detail)),
+      ...unreadable.map(({ folder, detail }) => ownerNotNoted(markerDisplayPath(folder), detail)),
+    )
+  }
+  const decide = decisionFor(occasion, markers)
   for (const stored of markers) {
     const { folder } = stored
-    if (stored.kind !== 'marker') {
-      if (isToldOfProblems) complain(markerDisplayPath(folder), stored.detail)
-      continue
-    }
     const intended = decide(stored, stored.marker)
     if (intended === undefined) continue
     // A held lock costs a second, and the answer has a time limit.
     if (isPast(deadline)) {
-      complain(markerDisplayPath(folder), FILE_DETAILS.noTimeLeft)
+      complaints.push(ownerNotNoted(markerDisplayPath(folder), FILE_DETAILS.noTimeLeft))
       break
     }
     try {
