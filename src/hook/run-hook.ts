@@ -5,8 +5,7 @@ import { readStdin } from '../disk/stdin.ts'
 import { anyHost } from '../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../hosts/host.ts'
 import { EMPTY_PAYLOAD, parsePayload } from '../hosts/payload.ts'
-import { errorMessage } from '../kernel/error-messages.ts'
-import { PostflightError } from '../kernel/errors.ts'
+import { messageOf } from '../kernel/error-messages.ts'
 import { stripControl } from '../kernel/text.ts'
 import type { Environment } from '../kernel/values.ts'
 import { appendRecorded } from '../project/journal.ts'
@@ -55,7 +54,7 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
       if (payload !== undefined) answered = await answerPayload(payload, hook)
     }
   } catch (error) {
-    complain(hook, allowedComplaint(describe(error)))
+    complain(hook, allowedComplaint(messageOf(error)))
   }
   write(1, printedAnswer(answered, payload, environment))
 }
@@ -113,12 +112,6 @@ function rootOption(words: readonly string[]): string | undefined {
   if (joined !== undefined) return joined.slice('--root='.length)
   const index = words.indexOf('--root')
   return index === -1 ? undefined : words[index + 1]
-}
-
-function describe(error: unknown): string {
-  return error instanceof PostflightError
-    ? errorMessage(error.code, error.args)
-    : errorMessage('internal', { detail: String(error) })
 }
 
 function complain({ write }: HookProcess, text: string): void {
