@@ -69,14 +69,13 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}) {
     if (value === false) continue
     const result = read(value)
     if (typeof result === 'function') created.push(result)
-    else problems.push(invalidOption(name, result))
+    else {
+      const path = oneLine([name, ...result.path].join('.'), 120)
+      const detail = oneLine(result.detail, 200)
+      problems.push(`postflight-guard: option "${path}" is invalid, so ${name} stays off: ${detail}.`)
+    }
   }
   return { ...switches, createHooks: (context: HookContext) => created.map((create) => create(context)), problems }
-}
-
-function invalidOption(name: string, { path, detail }: SchemaFault): string {
-  const option = oneLine([name, ...path].join('.'), 120)
-  return `postflight-guard: option "${option}" is invalid, so ${name} stays off: ${oneLine(detail, 200)}.`
 }
 
 const OPTION_WORDS = {

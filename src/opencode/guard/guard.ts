@@ -34,7 +34,7 @@ interface GuardLocation {
 /** OpenCode's own agent that only plans (1.18.34). */
 const PLAN_AGENT = 'plan'
 
-export function createGuard(location: GuardLocation, sessions: Sessions, reporter: Reporter, runs: IdleRuns) {
+export function createGuard(location: GuardLocation, sessions: Sessions, reporter: Reporter, inspectRuns: IdleRuns) {
   const done = new DefinitionOfDone()
   /** Markers with a notice to the user that they did not block. */
   const notified = new Set<string>()
@@ -109,7 +109,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
   }
 
   function inspect(agent: Agent, occasion: Occasion) {
-    return retryWhileLocked(() => runs.inspect(occasion, runRoots(agent)))
+    return retryWhileLocked(() => inspectRuns(occasion, runRoots(agent)))
   }
 
   function occasionOf(agent: Agent, runningSubagents: number): Occasion {

@@ -19,7 +19,7 @@ export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>
   const notified = new Map<string, number>()
 
   /** `note` takes the locks of runs. */
-  function inspect(occasion: Moment, roots: readonly string[]) {
+  return (occasion: Moment, roots: readonly string[]) => {
     const { payload } = occasion
     const waiting: TaskFolder[] = []
     const stopping: TaskFolder[] = []
@@ -53,8 +53,6 @@ export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>
       },
     }
   }
-
-  return { inspect }
 }
 
 export type IdleRuns = ReturnType<typeof createIdleRuns>
