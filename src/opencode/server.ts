@@ -3,6 +3,7 @@ import { sleep } from '../disk/age.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
 import {
   type Hooks,
+  type HostClient,
   type HostEvent,
   interruptedIn,
   isOneShot,
@@ -21,8 +22,8 @@ import { addSentences } from '../kernel/error-messages.ts'
 import { composeHooks, createReporter, safeHooks } from '../opencode-hooks/factory.ts'
 import { findCommandForm } from '../project/root.ts'
 import { createGuard, type Guard } from './guard/guard.ts'
-import { createInLoopGuard, type InLoopGuard } from './guard/in-loop.ts'
-import { createIdleGuard, createSubAgentGuard, type IdleGuard, type SubAgentGuard } from './guard/prompt-guards.ts'
+import { createInLoopGuard } from './guard/in-loop.ts'
+import { createIdleGuard, createSubAgentGuard, type SubAgentGuard } from './guard/prompt-guards.ts'
 import { type Agent, RootsFiles, Sessions, tellShell } from './sessions.ts'
 import {
   addWorkflowCommand,
@@ -36,18 +37,19 @@ import { createIdleRuns } from './workflow/idle-runs.ts'
 /** The one place that knows the four ways to block an agent. */
 
 interface StopRouterParts {
+  readonly client: HostClient
   readonly sessions: Sessions
   readonly turns: Turns
   readonly guard: Guard
-  readonly idle: IdleGuard
-  readonly inLoop: InLoopGuard
   readonly subAgents: SubAgentGuard
   readonly driver: WorkflowDriver
-  /** Whether the process ends at the first idle. */
-  readonly oneShot: boolean
 }
 
-function createStopRouter({ sessions, turns, guard, idle, inLoop, subAgents, driver, oneShot }: StopRouterParts) {
+function createStopRouter({ client, sessions, turns, guard, subAgents, driver }: StopRouterParts) {
+  const idle = createIdleGuard(client, sessions, guard)
+  const inLoop = createInLoopGuard(client, guard)
+  /** Whether the process ends at the first idle. */
+  const oneShot = isOneShot(process.argv)
   const background = new Set<string>()
   let asksBeforeStop = false
 
@@ -56,7 +58,7 @@ function createStopRouter({ sessions, turns, guard, idle, inLoop, subAgents, dri
     return agent.agent === MAIN_AGENT ? oneShot : background.has(agent.session)
   }
 
-  async function onEvent(event: HostEvent): Promise<void> {
+  async function onEvent({ event }: { readonly event: HostEvent }): Promise<void> {
     const { type, properties: { sessionID, part } = {} } = event
     const deleted = sessions.noteEvent(event)
     if (deleted !== undefined) forget(deleted)
@@ -89,19 +91,14 @@ function createStopRouter({ sessions, turns, guard, idle, inLoop, subAgents, dri
     if (!background.has(session)) await subAgents.taskEnded(session, output)
   }
 
-  async function onTextCompleted(session: string, messageId: string): Promise<void> {
-    const agent = await sessions.identify(session)
-    if (isHeldInLoop(agent)) await inLoop.textCompleted(agent, messageId)
-  }
-
   /** For a hook that has been proposed to OpenCode. */
-  async function onStopping(session: string, output: StoppingOutput): Promise<void> {
+  async function onStopping({ sessionID }: { readonly sessionID: string }, output: StoppingOutput): Promise<void> {
     asksBeforeStop = true
-    const agent = await sessions.identify(session)
+    const agent = await sessions.identify(sessionID)
     const isMain = agent.agent === MAIN_AGENT
     // Other sub-agents are blocked at the end of their `task`.
-    if (!isMain && !background.has(session)) return
-    const { reason } = await guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(session) : 0)
+    if (!isMain && !background.has(sessionID)) return
+    const { reason } = await guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(sessionID) : 0)
     if (reason !== undefined) Object.assign(output, { stop: false, continue: true, message: reason })
   }
 
@@ -119,7 +116,24 @@ function createStopRouter({ sessions, turns, guard, idle, inLoop, subAgents, dri
     background.delete(session)
   }
 
-  return { onEvent, onToolEnded, onTextCompleted, onStopping }
+  return {
+    event: onEvent,
+    'tool.execute.before': ({ sessionID }) => inLoop.toolStarts(sessionID),
+    'tool.execute.after': onToolEnded,
+    async 'experimental.text.complete'({ sessionID, messageID }) {
+      const agent = await sessions.identify(sessionID)
+      if (isHeldInLoop(agent)) await inLoop.textCompleted(agent, messageID)
+    },
+    async 'experimental.chat.messages.transform'(_input, { messages }) {
+      const session = messages.at(-1)?.info.sessionID
+      if (session !== undefined) await inLoop.stepBegins(await sessions.identify(session), messages)
+    },
+    async 'experimental.session.compacting'({ sessionID }) {
+      inLoop.compacts(sessionID)
+    },
+    'session.stopping': onStopping,
+    'experimental.session.stopping': onStopping,
+  } satisfies Hooks
 }
 
 const DISPOSE_PATIENCE_MS = 1_000
@@ -139,7 +153,6 @@ export async function server(
   // zod writes to the global object when loaded.
   const { readOptions } = await import('./options.ts')
   const options = readOptions(given)
-  const oneShot = isOneShot(process.argv)
   const driven = new Map<string, DrivingCall>()
   const rootsFiles = new RootsFiles()
   const sessions = new Sessions(client, rootsFiles)
@@ -148,8 +161,6 @@ export async function server(
   const findForm = () => findCommandForm(environment, CLI, directory)
   const finds = { findForm, findsMarkers: options.guard, findsRuns: options.workflow }
   const guard = createGuard({ folder: directory, environment, ...finds }, sessions, reporter, createIdleRuns(driven))
-  const idle = createIdleGuard(client, sessions, guard)
-  const inLoop = createInLoopGuard(client, guard)
   const subAgents = createSubAgentGuard(client, sessions, guard, turns)
   const driver = new WorkflowDriver({
     client,
@@ -162,7 +173,6 @@ export async function server(
     packageFolder: PACKAGE,
     findRoots: guard.rootsFor,
   })
-  const router = createStopRouter({ sessions, turns, guard, idle, inLoop, subAgents, driver, oneShot })
 
   const acting = actingDrivers().set(directory, driver)
   const isActing = (): boolean => acting.get(directory) === driver
@@ -171,7 +181,7 @@ export async function server(
 
   let ownsCommand = false
   const own: Hooks = {
-    event: ({ event }) => router.onEvent(event),
+    ...createStopRouter({ client, sessions, turns, guard, subAgents, driver }),
     async 'chat.message'(_input, { message, parts }) {
       sessions.noteMessage(message)
       if (isOwnMessage(parts) || isNotice(parts)) return
@@ -184,18 +194,6 @@ export async function server(
       sessions.noteFolder(agent.root, cwd)
       tellShell(env, agent, rootsFiles.fileOf(agent.root))
     },
-    'tool.execute.before': ({ sessionID }) => inLoop.toolStarts(sessionID),
-    'tool.execute.after': (call, output) => router.onToolEnded(call, output),
-    'experimental.text.complete': ({ sessionID, messageID }) => router.onTextCompleted(sessionID, messageID),
-    async 'experimental.chat.messages.transform'(_input, { messages }) {
-      const session = messages.at(-1)?.info.sessionID
-      if (session !== undefined) await inLoop.stepBegins(await sessions.identify(session), messages)
-    },
-    async 'experimental.session.compacting'({ sessionID }) {
-      inLoop.compacts(sessionID)
-    },
-    'session.stopping': ({ sessionID }, output) => router.onStopping(sessionID, output),
-    'experimental.session.stopping': ({ sessionID }, output) => router.onStopping(sessionID, output),
     async config(config) {
       ownsCommand = options.workflow && addWorkflowCommand(config)
     },

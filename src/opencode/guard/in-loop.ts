@@ -130,5 +130,3 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
 
   return { textCompleted, compacts, toolStarts, stepBegins, failed, idle, forget }
 }
-
-export type InLoopGuard = ReturnType<typeof createInLoopGuard>

@@ -26,8 +26,6 @@ export function createIdleGuard(client: HostClient, sessions: Sessions, guard: G
   return { answer, forget }
 }
 
-export type IdleGuard = ReturnType<typeof createIdleGuard>
-
 /** In the output of a `task` (1.18.34). */
 const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
 
