@@ -35,7 +35,8 @@ interface GuardLocation {
 const PLAN_AGENT = 'plan'
 
 export function createGuard(location: GuardLocation, sessions: Sessions, reporter: Reporter, inspectRuns: IdleRuns) {
-  const done = new DefinitionOfDone()
+  /** Sessions and roots whose definition of done was loaded. */
+  const informed = new Set<string>()
   /** Markers with a notice to the user that they did not block. */
   const notified = new Set<string>()
 
@@ -52,13 +53,25 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
 
   async function begins(agent: Agent): Promise<void> {
     if (agent.agent !== MAIN_AGENT) return
-    for (const notice of await done.start(occasionOf(agent, 0))) reporter.notice(notice)
+    const occasion = occasionOf(agent, 0)
+    const roots = occasion.roots.filter((root) => hasDoneFile(root) && !informed.has(`${agent.root} ${root}`))
+    if (roots.length === 0) return
+    for (const root of roots) informed.add(`${agent.root} ${root}`)
+    const { startAll } = await loadDone()
+    for (const notice of await startAll(roots, occasion)) reporter.notice(notice)
+  }
+
+  async function doneAt(occasion: Occasion): Promise<DonePart | undefined> {
+    const roots = occasion.payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
+    if (roots.length === 0) return undefined
+    const { doneAtStop } = await loadDone()
+    return doneAtStop(roots, occasion, () => hasRunOf(occasion.roots, occasion))
   }
 
   /** Counts nothing. */
   async function preview(agent: Agent): Promise<string | undefined> {
     const occasion = occasionOf(agent, 0)
-    const armed = await done.arm(occasion)
+    const armed = await doneAt(occasion)
     if (armed !== undefined) tell(armed, occasion)
     return reasonOf(predictStop(occasion, (await inspect(agent, occasion)).stop, armed))
   }
@@ -77,7 +90,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
         return NO_RUNS
       }
     }
-    const answered = await answerStop(occasion, driveRuns, await done.arm(occasion))
+    const answered = await answerStop(occasion, driveRuns, await doneAt(occasion))
     tell(answered, occasion)
     return { reason: reasonOf(answered), notices: answered.notices }
   }
@@ -186,23 +199,7 @@ async function attempt<T>(change: () => T): Promise<T | undefined> {
   }
 }
 
-/** Loaded only if a root has a `specs/done.yaml`. */
-class DefinitionOfDone {
-  readonly #informed = new Set<string>()
-
-  async start(occasion: Occasion): Promise<readonly string[]> {
-    const { session } = occasion.payload
-    const roots = occasion.roots.filter((root) => hasDoneFile(root) && !this.#informed.has(`${session} ${root}`))
-    if (roots.length === 0) return []
-    for (const root of roots) this.#informed.add(`${session} ${root}`)
-    const { startAll } = await import('../../stop/done-part.ts')
-    return startAll(roots, occasion)
-  }
-
-  async arm(occasion: Occasion): Promise<DonePart | undefined> {
-    const roots = occasion.payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
-    if (roots.length === 0) return undefined
-    const { doneAtStop } = await import('../../stop/done-part.ts')
-    return doneAtStop(roots, occasion, () => hasRunOf(occasion.roots, occasion))
-  }
+/** Only if a root has a `specs/done.yaml`. */
+function loadDone() {
+  return import('../../stop/done-part.ts')
 }
