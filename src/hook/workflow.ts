@@ -13,7 +13,7 @@ import { needOf } from '../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
 import { PROMPT_TEXT, TURN_ENDS } from '../run/run-messages.ts'
-import { findActiveRuns, type UnusableRun, unusableNotice } from '../run/store/active-runs.ts'
+import { findActiveRuns, unusableNotice, unusableRecord } from '../run/store/active-runs.ts'
 import { updateRunWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
@@ -47,13 +47,7 @@ export function driveRuns(roots: readonly string[], occasion: Occasion, isBlocke
   const notices: string[] = []
   const alerts: string[] = []
   const recorded: Recorded[] = []
-  const { runs, problems } = findActiveRuns(roots, occasion.deadline)
-  const cannotContinue = (run: UnusableRun): void => {
-    const { root, task, detail } = run
-    notices.push(unusableNotice(run))
-    recorded.push({ root, entry: { event: 'error', task, detail } })
-  }
-  for (const problem of problems) cannotContinue(problem)
+  const { runs, problems: unusable } = findActiveRuns(roots, occasion.deadline)
   const mine = runs.filter(({ state }) => state.hostSession === occasion.payload.session)
   for (const [index, { folder }] of mine.entries()) {
     if (isPast(occasion.deadline)) {
@@ -105,9 +99,11 @@ export function driveRuns(roots: readonly string[], occasion: Occasion, isBlocke
       recorded.push(...turn.entries.map((entry) => ({ root: folder.root, entry })))
     } catch (error) {
       const { root, task } = folder
-      cannotContinue({ root, path: stateDisplayPath(folder), task, detail: errorText(error) })
+      unusable.push({ root, path: stateDisplayPath(folder), task, detail: errorText(error) })
     }
   }
+  notices.unshift(...unusable.map(unusableNotice))
+  recorded.unshift(...unusable.map(unusableRecord))
   return { prompt, promptLine, notices, alerts, recorded }
 }
 

@@ -6,7 +6,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, takeTurn } from '../../run/drive.ts'
 import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/position.ts'
-import { findActiveRuns, unusableNotice } from '../../run/store/active-runs.ts'
+import { findActiveRuns, unusableNotice, unusableRecord } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 
 /**
@@ -40,12 +40,8 @@ export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>
       noteRequest = () => notified.set(folder.path, state.sequence)
     }
     const notices = problems.map(unusableNotice)
-    const recorded = problems.map(({ root, task, detail }) => ({
-      root,
-      entry: { event: 'error', task, detail } as const,
-    }))
     return {
-      stop: { prompt: reason, notices, problems: [], recorded },
+      stop: { prompt: reason, notices, problems: [], recorded: problems.map(unusableRecord) },
       note: () => {
         for (const folder of waiting) appendRecorded(updateRunWait(folder, occasion, 'stop'), Date.now())
         for (const folder of stopping) endStopping(folder, occasion)

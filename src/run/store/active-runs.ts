@@ -30,6 +30,10 @@ export function unusableNotice({ path: location, detail }: UnusableRun): string 
   return `postflight-guard: the workflow in ${quote(location)} could not continue, so the stop was allowed: ${quote(detail, 600)}`
 }
 
+export function unusableRecord({ root, task, detail }: UnusableRun): Recorded {
+  return { root, entry: { event: 'error', task, detail } }
+}
+
 /** In ms. A clone may bring any number of run files. */
 const SEARCH_MS = 2_000
 
