@@ -1,4 +1,4 @@
-import { type HostClient, type HostEvent, interruptedIn, type Message, type ToolOutput } from '../hosts/opencode/api.ts'
+import { type HostEvent, interruptedIn, type Message, type ToolOutput } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { cut, oneLine } from '../kernel/text.ts'
 import { DEFAULT_TIMEOUT_MS, type ReactiveRule, rulesFor } from '../setup/reactive/reactive-rule.ts'
@@ -83,27 +83,15 @@ function analysisOf({ tool, command, answer }: ReactiveRule, given: SpawnAnswer)
   return { text: `${TEXT_TAG} ${intro}\n\n${text}`, refuses }
 }
 
-interface PendingCall {
-  lineage: readonly string[]
-  readonly controller: AbortController
-}
-
 /** After an interruption OpenCode 1.18.34 makes the conversation idle at once, but the tool could still run. */
-export class PendingCalls {
-  readonly #client: HostClient
-  readonly #sessions: SessionTree
-  readonly #calls = new Set<PendingCall>()
-
-  constructor(client: HostClient) {
-    this.#client = client
-    this.#sessions = new SessionTree(client)
-  }
+export class PendingCalls extends SessionTree {
+  readonly #calls = new Set<{ readonly lineage: readonly string[]; readonly controller: AbortController }>()
 
   async hold<T>(session: string, work: (signal: AbortSignal, lineage: readonly string[]) => Promise<T>) {
-    const call: PendingCall = { lineage: [session], controller: new AbortController() }
+    const call = { lineage: [session], controller: new AbortController() }
     this.#calls.add(call)
     try {
-      call.lineage = await this.#sessions.lineageOf(session).catch(() => [session])
+      call.lineage = await this.lineageOf(session).catch(() => [session])
       const result = await work(call.controller.signal, call.lineage)
       return { result, isInterrupted: call.controller.signal.aborted || (await this.#isIdle(session)) }
     } finally {
@@ -112,7 +100,7 @@ export class PendingCalls {
   }
 
   onEvent(event: HostEvent): void {
-    const ended = this.#sessions.noteEvent(event) ?? interruptedIn(event)
+    const ended = this.noteEvent(event) ?? interruptedIn(event)
     if (ended === undefined) return
     for (const { lineage, controller } of this.#calls) if (lineage.includes(ended)) controller.abort()
   }
@@ -120,7 +108,7 @@ export class PendingCalls {
   /** Whether it was interrupted before we noted the call. */
   async #isIdle(session: string): Promise<boolean> {
     try {
-      const { data } = await this.#client.session.status()
+      const { data } = await this.client.session.status()
       return data !== undefined && (data[session]?.type ?? 'idle') === 'idle'
     } catch {
       return false
