@@ -85,24 +85,22 @@ const DEFAULT_TITLE = /^New session - \d/
 
 /** OpenCode 1.18.34 makes the title from the same list: text that is added too early also reaches the title. */
 function createTitleEvents(client: HostClient) {
-  const asked = new Set<string>()
-  const listeners = new Map<string, () => void>()
+  /** Aborted when OpenCode asks for the title of the session. */
+  const titles = new Map<string, AbortController>()
 
-  function noteTitle(session: string): void {
-    listeners.get(session)?.()
-    asked.add(session)
-    limitMemory(asked)
+  function titleOf(session: string): AbortController {
+    const title = titles.get(session) ?? new AbortController()
+    titles.set(session, title)
+    limitMemory(titles)
+    return title
   }
 
   async function titleRequested(session: string, messages: readonly Message[]): Promise<void> {
-    if (asked.has(session) || messages.some(({ info }) => info.role === 'assistant')) return
+    const isLater = messages.some(({ info }) => info.role === 'assistant')
+    if (isLater || titleOf(session).signal.aborted) return
     const { data } = await client.session.get({ path: { id: session } })
-    if (asked.has(session) || !DEFAULT_TITLE.test(data?.title ?? '')) return
-    const title = new AbortController()
-    listeners.set(session, () => title.abort())
-    await sleep(LONGEST_WAIT_MS, title.signal)
-    listeners.delete(session)
+    if (DEFAULT_TITLE.test(data?.title ?? '')) await sleep(LONGEST_WAIT_MS, titleOf(session).signal)
   }
 
-  return { noteTitle, titleRequested }
+  return { noteTitle: (session: string) => titleOf(session).abort(), titleRequested }
 }
