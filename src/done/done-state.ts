@@ -281,19 +281,13 @@ export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: numbe
     if (!isJsonObject(one)) continue
     const { seal, ...stored } = one
     if (!isSealed(seal, nonce, key, stored)) continue
-    // The fields are as `keepReceipt` wrote them.
-    const { at_ms, paths, own_output, ahead, duration_ms } = stored as unknown as StoredReceipt
+    const { at_ms: atMs, paths, own_output: ownOutput, ahead, duration_ms: durationMs } = stored
+    // As `keepReceipt` wrote it.
+    const receipt = { atMs, paths, ownOutput, ahead, durationMs } as DoneReceipt
     // After the clock was set back, such a receipt would prove files that do not exist yet.
-    if (at_ms > nowMs + CLOCK_TOLERANCE_MS) continue
-    receipts[key] = { atMs: at_ms, paths, ownOutput: own_output, ahead, durationMs: duration_ms }
+    if (receipt.atMs <= nowMs + CLOCK_TOLERANCE_MS) receipts[key] = receipt
   }
   return receipts
-}
-
-interface StoredReceipt extends Pick<DoneReceipt, 'paths' | 'ahead'> {
-  readonly at_ms: number
-  readonly own_output: readonly string[]
-  readonly duration_ms: number
 }
 
 function sealOf(nonce: string, key: string, stored: object): string {
