@@ -123,6 +123,14 @@ export function addToResult(result: ToolOutput, text: string): boolean {
   return true
 }
 
+/** Plugins may have their own copies of our modules, so this is on the global object. */
+export function onGlobal<T>(name: string, create: () => T): T {
+  const holder = globalThis as { [key: symbol]: T | undefined }
+  const key = Symbol.for(`${PRODUCT}.opencode.${name}`)
+  holder[key] ??= create()
+  return holder[key]
+}
+
 export function limitMemory(memory: Map<string, unknown> | Set<string>): void {
   const [oldest] = memory.keys()
   if (memory.size > 1_000 && oldest !== undefined) memory.delete(oldest)

@@ -13,7 +13,7 @@ import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
 import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reactive-rule.ts'
-import { detailOf, limitMemory } from './factory.ts'
+import { detailOf, limitMemory, onGlobal } from './factory.ts'
 
 /** In OpenCode's process a request may exceed five minutes (1.18.34). */
 
@@ -135,18 +135,16 @@ async function retryOf(client: HostClient, session: string | undefined): Promise
 
 /** Never throws. A session that was just prompted is not busy yet, so we repeat it. */
 async function interrupt(client: HostClient, session: string, turn: Promise<unknown>): Promise<void> {
-  let isOver = false
-  const end = (): void => {
-    isOver = true
-  }
-  turn.then(end, end)
-  for (let count = 0; count < MAX_INTERRUPTIONS && !isOver; count++) {
+  const end = () => 'over'
+  const over = turn.then(end, end)
+  for (let count = 0; count < MAX_INTERRUPTIONS; count++) {
     try {
       await client.session.abort({ path: { id: session } })
     } catch {
       // The next one may succeed.
     }
-    await new Promise((resolve) => setTimeout(resolve, INTERRUPT_AGAIN_MS).unref())
+    const pause = new Promise((resolve) => setTimeout(resolve, INTERRUPT_AGAIN_MS).unref())
+    if ((await Promise.race([over, pause])) === 'over') return
   }
 }
 
@@ -176,14 +174,8 @@ async function unlisted(client: HostClient, allowed: readonly string[]): Promise
   ]
 }
 
-// No rule may start another agent for these. Plugins may have their own copies of this module, so it is global.
-const KEY = Symbol.for('postflight-guard.opencode.spawned')
-
-function spawned(): Set<string> {
-  const holder = globalThis as { [KEY]?: Set<string> }
-  holder[KEY] ??= new Set()
-  return holder[KEY]
-}
+/** No rule may start another agent for these. */
+const spawned = () => onGlobal('spawned', () => new Set<string>())
 
 export function noteSpawned(session: string): void {
   limitMemory(spawned().add(session))

@@ -19,7 +19,7 @@ import {
 import { isNotice, isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences } from '../kernel/error-messages.ts'
-import { composeHooks, createReporter, safeHooks } from '../opencode-hooks/factory.ts'
+import { composeHooks, createReporter, onGlobal, safeHooks } from '../opencode-hooks/factory.ts'
 import { findCommandForm } from '../project/root.ts'
 import { createGuard, type Guard } from './guard/guard.ts'
 import { createInLoopGuard } from './guard/in-loop.ts'
@@ -174,7 +174,9 @@ export async function server(
     findRoots: guard.rootsFor,
   })
 
-  const acting = actingDrivers().set(directory, driver)
+  // Only the newest instance acts: OpenCode loads a plugin twice if it is listed under two names (the same file once,
+  // 1.18.34), and again after a folder was disposed.
+  const acting = onGlobal('acting', () => new Map<string, WorkflowDriver>()).set(directory, driver)
   const isActing = (): boolean => acting.get(directory) === driver
 
   for (const problem of options.problems) reporter.notice(problem)
@@ -225,16 +227,4 @@ export async function server(
       rootsFiles.remove()
     },
   }
-}
-
-/*
- * Only the newest instance acts: OpenCode loads a plugin twice if it is listed under two names (the same file once,
- * 1.18.34), and again after a folder was disposed. On the global object: two copies are two modules.
- */
-const KEY = Symbol.for('postflight-guard.opencode.acting')
-
-function actingDrivers(): Map<string, WorkflowDriver> {
-  const holder = globalThis as { [KEY]?: Map<string, WorkflowDriver> }
-  holder[KEY] ??= new Map()
-  return holder[KEY]
 }
