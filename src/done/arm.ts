@@ -2,7 +2,7 @@ import path from 'node:path'
 import { isPast, partWay } from '../disk/age.ts'
 import { kindAt } from '../disk/file-facts.ts'
 import { newMarkerId } from '../disk/ids.ts'
-import { HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
+import { HOOK_PATIENCE_MS } from '../disk/lock.ts'
 import { MAIN_AGENT, mayGetWork, type Occasion, type Payload } from '../hosts/host.ts'
 import { commandLine, personNote, rootOptionFor } from '../kernel/command-line.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -14,7 +14,7 @@ import { readCount, showCount } from '../marker/count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
 import { commandsOf, type Marker, parseMarker, withFields } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
-import { changeMarker, removeMarker, writeNewMarker } from '../marker/marker-store.ts'
+import { changeMarker, endMarker, writeNewMarker } from '../marker/marker-store.ts'
 import type { StoredMarker } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
@@ -229,13 +229,8 @@ function refreshed({ fields }: Marker, { folder, due, states, prompt, stop }: Ju
 }
 
 function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {
-  const isRemoved = withLock(folder.path, HOOK_PATIENCE_MS, () => {
-    const present = readMarker(folder)
-    if (present?.kind !== 'marker' || present.identity.file !== identity.file) return false
-    removeMarker(folder, present)
-    return true
-  })
-  if (!isRemoved) return []
+  const isSame = (present: StoredMarker): boolean => present.identity.file === identity.file
+  if (endMarker(folder, isSame, false) === undefined) return []
   const about = { markerId: marker.id, task: folder.task, hostSession: marker.hostSession, agent: MAIN_AGENT }
   const detail = 'no rule is due any more'
   return [{ root: folder.root, entry: { event: 'clear', outcome: 'cleared', settles: [], ...about, detail } }]

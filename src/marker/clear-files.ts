@@ -7,9 +7,8 @@ import { shellIdentity } from '../hosts/all-hosts.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE, MARKER_FILE, RETURN_META_FILE } from '../kernel/files.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { endContinuations } from './count/count.ts'
 import { forgetGivenUp } from './given-up.ts'
-import { abandonUnchecked, mustBeKept, readMarker, removeOrKeep, requireReadable } from './marker-file.ts'
+import { mustBeKept, readMarker, removeOrKeep, requireReadable } from './marker-file.ts'
 import { removeMarker } from './marker-store.ts'
 import type { RunCheck } from './run-checks.ts'
 import type { StoredMarker } from './stored-marker.ts'
@@ -35,14 +34,10 @@ export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, st
       for (const { name, read } of removed) if (read !== undefined) removeOrKeep(read, name)
     }
     const isUnchecked = keepsUnchecked && mustBeKept(marker)
-    if (isUnchecked) {
-      // First, because the marker takes the name of an abandoned one.
-      removeAbandoned()
-      endContinuations(folder.path, marker.identity, () => abandonUnchecked(marker))
-    } else {
-      removeMarker(folder, marker)
-      removeAbandoned()
-    }
+    // First, because the marker takes the name of an abandoned one.
+    if (isUnchecked) removeAbandoned()
+    removeMarker(folder, marker, isUnchecked)
+    if (!isUnchecked) removeAbandoned()
     forgetGivenUp(folder)
     for (const name of files) {
       if (name === RETURN_META_FILE || name.endsWith('.tmp')) removeFile(path.join(folder.path, name))

@@ -137,13 +137,12 @@ function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string,
   return formatMarker(changes)
 }
 
-/** Calls `still` under the lock. Keeps a marker with checks as abandoned. */
-export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => boolean): StoredMarker | undefined {
+/** Calls `still` under the lock. `keepsUnchecked`: a marker with checks as abandoned. */
+export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => boolean, keepsUnchecked = true) {
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {
     const present = requireReadable(readMarker(folder))
     if (present === undefined || !still(present)) return undefined
-    if (mustBeKept(present)) endContinuations(folder.path, present.identity, () => abandonUnchecked(present))
-    else removeMarker(folder, present)
+    removeMarker(folder, present, keepsUnchecked && mustBeKept(present))
     return present
   })
 }
@@ -189,10 +188,12 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
   })
 }
 
-/** The caller holds the folder's lock. */
-export function removeMarker(folder: TaskFolder, marker: StoredMarker | undefined): void {
+/** The caller holds the folder's lock. `isUnchecked`: keeps it as abandoned. */
+export function removeMarker(folder: TaskFolder, marker: StoredMarker | undefined, isUnchecked: boolean): void {
   endContinuations(folder.path, marker?.identity, () => {
     // Plain bash takes no lock: a marker that it has just written was not judged.
-    if (marker !== undefined) removeOrKeep(marker, MARKER_FILE)
+    if (marker === undefined) return
+    if (isUnchecked) abandonUnchecked(marker)
+    else removeOrKeep(marker, MARKER_FILE)
   })
 }
