@@ -124,51 +124,46 @@ function createProviderFetch(chains: Readonly<Record<string, readonly string[]>>
         .flat()
         .some((name) => parseModel(name)?.providerID === id)
       if (!isInChain || (provider.npm === undefined && typeof provider.options?.apiKey !== 'string')) continue
-      const base = (provider.options?.fetch ?? fetch) as Fetch
-      const own: Fetch = (input, init) => send(id, provider, base, input, init)
-      provider.options = { ...provider.options, fetch: own }
+      provider.options = { ...provider.options, fetch: fetchFor(id, provider) }
     }
   }
 
-  async function send(
-    providerID: string,
-    provider: ProviderConfig,
-    base: Fetch,
-    input: unknown,
-    init: RequestInit | undefined,
-  ): Promise<Response> {
-    const headers = new Headers(init?.headers)
-    const conversation = conversations.get(headers.get(SESSION_HEADER) ?? '')
-    const body = bodyOf(init)
+  function fetchFor(providerID: string, provider: ProviderConfig): Fetch {
+    const base = (provider.options?.fetch ?? fetch) as Fetch
     const idOf = (name: string): string => {
       const { modelID = name } = parseModel(name) ?? {}
       return provider.models?.[modelID]?.id ?? modelID
     }
-    // Titles use another model; sub-agents belong to their caller's turn.
-    if (
-      conversation === undefined ||
-      body === undefined ||
-      headers.has(PARENT_HEADER) ||
-      body.model !== idOf(conversation.asked)
-    ) {
-      return base(input, init)
-    }
-    const chain = chains[conversation.agent] ?? []
-    const sendTo = (name: string): Promise<Response> =>
-      base(
-        input,
-        name === conversation.asked ? init : { ...init, body: JSON.stringify({ ...body, model: idOf(name) }) },
-      )
-    for (;;) {
-      const response = await sendTo(conversation.current)
-      if (response.status !== TOO_MANY_REQUESTS) return response
-      const next = chain.find((name) => parseModel(name)?.providerID === providerID && !conversation.tried.has(name))
-      if (next === undefined) return response
-      await response.body?.cancel()
-      const limited = shownModel(conversation.current)
-      reporter.notice(`postflight-guard: ${limited} is rate-limited, so ${shownModel(next)} answers in its place.`)
-      conversation.tried.add(next)
-      conversation.current = next
+    return async (input, init) => {
+      const headers = new Headers(init?.headers)
+      const conversation = conversations.get(headers.get(SESSION_HEADER) ?? '')
+      const body = bodyOf(init)
+      // Titles use another model; sub-agents belong to their caller's turn.
+      if (
+        conversation === undefined ||
+        body === undefined ||
+        headers.has(PARENT_HEADER) ||
+        body.model !== idOf(conversation.asked)
+      ) {
+        return base(input, init)
+      }
+      const chain = chains[conversation.agent] ?? []
+      const sendTo = (name: string): Promise<Response> =>
+        base(
+          input,
+          name === conversation.asked ? init : { ...init, body: JSON.stringify({ ...body, model: idOf(name) }) },
+        )
+      for (;;) {
+        const response = await sendTo(conversation.current)
+        if (response.status !== TOO_MANY_REQUESTS) return response
+        const next = chain.find((name) => parseModel(name)?.providerID === providerID && !conversation.tried.has(name))
+        if (next === undefined) return response
+        await response.body?.cancel()
+        const limited = shownModel(conversation.current)
+        reporter.notice(`postflight-guard: ${limited} is rate-limited, so ${shownModel(next)} answers in its place.`)
+        conversation.tried.add(next)
+        conversation.current = next
+      }
     }
   }
 
