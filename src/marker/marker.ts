@@ -91,12 +91,8 @@ const VARIABLE = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}?|\()/
 const FILLED = ['session_id', 'cc_session_id', 'agent_id', 'agent_type', 'created', 'skill', 'operation']
 
 function unfilledVariable(own: (field: string) => unknown): string | undefined {
-  for (const field of FILLED) {
-    const value = own(field)
-    const variable = typeof value === 'string' ? VARIABLE.exec(value) : null
-    if (variable !== null) return variable[0]
-  }
-  return undefined
+  const texts = FILLED.map(own).filter((value) => typeof value === 'string')
+  return texts.flatMap((text) => VARIABLE.exec(text)?.[0] ?? [])[0]
 }
 
 export function unparsed(problem: MarkerProblem): Marker {
@@ -116,6 +112,10 @@ function fromFields(fields: Record<string, unknown>): Marker {
     if (value === undefined || value === '') return undefined
     return typeof value === 'string' ? value : wrong(field, 'text')
   }
+  const list = (field: string, expected: FieldKind): unknown[] => {
+    const value = own(field) ?? []
+    return Array.isArray(value) ? value : (wrong(field, expected) ?? [])
+  }
   const created = string('created')
   const createdMs = created === undefined ? undefined : (fromIso(created) ?? wrong('created', 'time'))
   const number = own('task_number')
@@ -128,8 +128,8 @@ function fromFields(fields: Record<string, unknown>): Marker {
     fields,
     problems,
     bypassed: bypassed === true,
-    steps: readSteps(own('steps'), wrong),
-    checks: readChecks(own('checks'), wrong),
+    steps: readSteps(list('steps', 'list'), wrong),
+    checks: readChecks(list('checks', 'checks'), wrong),
   }
   // The hook may read a hundred markers before this code is optimised.
   const text = (name: TextField, field: string): void => {
@@ -162,14 +162,9 @@ function fromFields(fields: Record<string, unknown>): Marker {
 /** The fields of a marker that may hold any text. */
 type TextField = { [K in keyof Marker]-?: Marker[K] extends string | undefined ? K : never }[keyof Marker]
 
-function readSteps(value: unknown, wrong: (field: string, expected: FieldKind) => undefined): MarkerStep[] {
-  if (value === undefined) return []
-  if (!Array.isArray(value)) {
-    wrong('steps', 'list')
-    return []
-  }
+function readSteps(items: unknown[], wrong: (field: string, expected: FieldKind) => undefined): MarkerStep[] {
   const steps: MarkerStep[] = []
-  for (const item of value.slice(0, MAX_CHECKLIST_STEPS)) {
+  for (const item of items.slice(0, MAX_CHECKLIST_STEPS)) {
     const name: unknown = typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name
     if (typeof name === 'string') steps.push({ name, done: (item as { done?: unknown }).done === true })
     else wrong('steps', 'steps')
@@ -177,14 +172,9 @@ function readSteps(value: unknown, wrong: (field: string, expected: FieldKind) =
   return steps
 }
 
-function readChecks(value: unknown, wrong: (field: string, expected: FieldKind) => undefined): MarkerCheck[] {
-  if (value === undefined) return []
-  if (!Array.isArray(value)) {
-    wrong('checks', 'checks')
-    return []
-  }
-  const checks = value.slice(0, MAX_CHECKS).map(parseCheck)
-  if (value.length > MAX_CHECKS || checks.includes(undefined)) wrong('checks', 'checks')
+function readChecks(items: unknown[], wrong: (field: string, expected: FieldKind) => undefined): MarkerCheck[] {
+  const checks = items.slice(0, MAX_CHECKS).map(parseCheck)
+  if (items.length > MAX_CHECKS || checks.includes(undefined)) wrong('checks', 'checks')
   return checks.filter((check) => check !== undefined)
 }
 
