@@ -83,7 +83,7 @@ function stateAt(wait: Wait, event: WaitMoment): 'unstamped' | 'stamped' | 'over
     const beforeMs = prompt === undefined ? wait.stoppedMs - event.startMs : -1
     return beforeMs >= 0 && beforeMs < SAME_STOP_MS ? 'stamped' : 'over'
   }
-  return isTooMany(countAt(wait, prompt)) ? 'over' : 'unstamped'
+  return countAt(wait, prompt) > WAIT_LIMIT ? 'over' : 'unstamped'
 }
 
 /** A wait that was never stamped does not count. */
@@ -118,7 +118,7 @@ export function announcedWait(purpose: string, present: Wait | undefined, used: 
     wait: known({
       for: purpose,
       count: nextCount(present, used),
-      last_prompt_id: isSpentStop(present) ? undefined : (present?.promptId ?? present?.lastPromptId),
+      last_prompt_id: present?.stoppedMs === undefined ? (present?.promptId ?? present?.lastPromptId) : undefined,
     }),
   }
 }
@@ -126,19 +126,11 @@ export function announcedWait(purpose: string, present: Wait | undefined, used: 
 /** `here-only`: the tenth wait was used, and its prompt is still the current one. */
 export function waitsLeft(present: Wait | undefined, used: number): 'yes' | 'here-only' | 'no' {
   const count = nextCount(present, used)
-  if (isTooMany(count)) return 'no'
+  if (count > WAIT_LIMIT) return 'no'
   return count === WAIT_LIMIT && present?.promptId !== undefined ? 'here-only' : 'yes'
 }
 
 function nextCount(present: Wait | undefined, used: number): number {
   if (present === undefined) return used + 1
-  return isSpentStop(present) ? present.count + 1 : present.count
-}
-
-function isSpentStop(wait: Wait | undefined): boolean {
-  return wait?.stoppedMs !== undefined
-}
-
-function isTooMany(count: number): boolean {
-  return count > WAIT_LIMIT
+  return present.stoppedMs === undefined ? present.count : present.count + 1
 }
