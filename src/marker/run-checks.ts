@@ -45,7 +45,7 @@ export async function whileChecking<T>(
   limits: RunLimits,
   action: (run: (commands: readonly string[]) => Promise<RunCheck[]>) => Promise<T>,
 ): Promise<{ readonly kind: 'done'; readonly result: T } | Busy> {
-  const lock = checkingPath(folder.path)
+  const lock = path.join(folder.path, CHECKING_FILE)
   const taken = await retryWhileLocked(() => take(folder.path, lock))
   if (typeof taken === 'number') return { kind: 'busy', sinceMs: taken }
   let held = taken
@@ -102,14 +102,10 @@ function touch(lock: string, held: FileIdentity | undefined): FileIdentity | und
   }
 }
 
-function checkingPath(folder: string): string {
-  return path.join(folder, CHECKING_FILE)
-}
-
 /** In ms since the epoch. Never throws. */
 export function checkingSince(folder: string): number | undefined {
   try {
-    const stats = fs.lstatSync(checkingPath(folder), { throwIfNoEntry: false })
+    const stats = fs.lstatSync(path.join(folder, CHECKING_FILE), { throwIfNoEntry: false })
     // A time in the future is stale too: the clock was set back.
     if (!stats?.isFile() || Math.abs(Date.now() - stats.mtimeMs) > SILENT_MS) return undefined
     // Some file systems have no birth time.
