@@ -4,7 +4,7 @@ import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport, type StopReport } from './answer-for.ts'
 import { type CommittedStop, commitStop } from './commit.ts'
 import { byPath, observeStop } from './observe-stop.ts'
-import { planStop, predictOutcome, recordsOf, type SeenMarker } from './plan.ts'
+import { planMarker, predictOutcome, recordsOf, type SeenMarker } from './plan.ts'
 
 /** Answers a stop (docs/design.md, "Plan and commit") for the hook, OpenCode's plugin and `explain`. */
 
@@ -76,8 +76,9 @@ export async function endStop(occasion: Occasion) {
 }
 
 function observeAndPlan(occasion: Occasion, judges: DonePart['judges'], observed = observeStop(occasion)) {
-  const { problems, unchecked } = observed
-  const plan = planStop(observed, occasion).filter((one) => {
+  const { markers, problems, unchecked } = observed
+  const planned = markers.map((seen) => planMarker(seen, occasion))
+  const plan = planned.filter((one) => {
     if (one.kind !== 'judged' || !['block', 'capped'].includes(one.rule)) return true
     const { folder } = one.stored
     return !isSessionFolder(folder) || judges(folder.root)

@@ -21,10 +21,6 @@ export interface JudgedMarker {
 
 export type PlannedMarker = JudgedMarker | Extract<StopOutcome, { kind: 'failed' }>
 
-export function planStop({ markers }: { readonly markers: readonly SeenMarker[] }, moment: Moment) {
-  return markers.map((marker) => planMarker(marker, moment))
-}
-
 export function planMarker(seen: SeenMarker, moment: Moment): PlannedMarker {
   if (seen.kind === 'unreadable') return { ...seen, kind: 'failed' }
   const { spent } = seen

@@ -8,7 +8,7 @@ import type { Occasion } from '../../../src/hosts/host.ts'
 import { appendRecorded } from '../../../src/project/journal.ts'
 import { commitStop } from '../../../src/stop/commit.ts'
 import { observeStop } from '../../../src/stop/observe-stop.ts'
-import { planStop } from '../../../src/stop/plan.ts'
+import { planMarker } from '../../../src/stop/plan.ts'
 import { createProject, makeOld, type Project } from '../../support/project.ts'
 
 const LOCK = 'specs/259_x/.postflight-lock'
@@ -36,7 +36,7 @@ function planOfStop({ dir }: Project, patiently: Occasion['patiently']) {
     deadline: undefined,
     patiently,
   }
-  return { plan: planStop(observeStop(occasion), occasion), occasion }
+  return { plan: observeStop(occasion).markers.map((one) => planMarker(one, occasion)), occasion }
 }
 
 it('no server sleeps at a lock left behind to rotate the journal; a later line rotates it', async () => {

@@ -3,7 +3,7 @@ import type { Moment } from '../../../src/hosts/host.ts'
 import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import {
   type PlannedMarker,
-  planStop,
+  planMarker,
   predictOutcome,
   recordsOf,
   type SeenMarker,
@@ -23,7 +23,8 @@ function waitAt(prompt_id?: string): object {
 }
 
 describe('the plan for a stop', () => {
-  const plan = (markers: readonly SeenMarker[], payload = subagentStop()) => planStop({ markers }, stopOf(payload))
+  const plan = (markers: readonly SeenMarker[], payload = subagentStop()) =>
+    markers.map((one) => planMarker(one, stopOf(payload)))
 
   it('has a rule for each marker, in their order', () => {
     const owed = seen(OWN, { spent: 1 })
