@@ -94,7 +94,7 @@ export function isFuture(timeMs: number): boolean {
 
 export function writeBaseline(folder: TaskFolder, paths: Readonly<Record<string, string>>): void {
   makeSessionFolder(folder)
-  replaceFile(path.join(folder.path, BASELINE_FILE), baselineText(folder, { paths }))
+  writeTimed(folder, BASELINE_FILE, { paths })
 }
 
 export function bypassDone(folder: TaskFolder): void {
@@ -124,16 +124,12 @@ function newSessionBypassPath(root: string): string {
 }
 
 export function endBypass(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
-  writeBypassed(folder, paths, prompt)
+  writeTimed(folder, BYPASSED_FILE, { paths, prompt_id: prompt })
   tryRemoveFile(newSessionBypassPath(folder.root))
 }
 
-function writeBypassed(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
-  replaceFile(path.join(folder.path, BYPASSED_FILE), baselineText(folder, { paths, prompt_id: prompt }))
-}
-
-function baselineText({ path: folder }: TaskFolder, about: object): string {
-  return `${JSON.stringify({ at_ms: fileSystemNow(folder), ...about })}\n`
+function writeTimed({ path: folder }: TaskFolder, name: string, about: object): void {
+  replaceFile(path.join(folder, name), `${JSON.stringify({ at_ms: fileSystemNow(folder), ...about })}\n`)
 }
 
 /** The last stop, according to the abandoned marker. */
@@ -148,7 +144,7 @@ export function endAbandoned(folder: TaskFolder, marker: Marker): void {
   if (bypass !== undefined && bypass.prompt === undefined) return
   const { paths, prompt = WHOLE_SESSION } = aboutOf(marker)
   try {
-    writeBypassed(folder, paths, prompt)
+    writeTimed(folder, BYPASSED_FILE, { paths, prompt_id: prompt })
   } catch {
     // The disk is full, so the changes may be due again.
   }
