@@ -24,7 +24,7 @@ import { findCommandForm } from '../project/root.ts'
 import { createGuard, type Guard } from './guard/guard.ts'
 import { createInLoopGuard } from './guard/in-loop.ts'
 import { createIdleGuard, createSubAgentGuard, type SubAgentGuard } from './guard/prompt-guards.ts'
-import { type Agent, RootsFiles, Sessions, tellShell } from './sessions.ts'
+import { type Agent, Sessions, tellShell } from './sessions.ts'
 import {
   addWorkflowCommand,
   type DrivingCall,
@@ -154,8 +154,7 @@ export async function server(
   const { readOptions } = await import('./options.ts')
   const options = readOptions(given)
   const driven = new Map<string, DrivingCall>()
-  const rootsFiles = new RootsFiles()
-  const sessions = new Sessions(client, rootsFiles)
+  const sessions = new Sessions(client)
   const turns = new Turns(client)
   const reporter = createReporter(client, () => guard.rootsFor(undefined), screenOf(process.argv))
   const findForm = () => findCommandForm(environment, CLI, directory)
@@ -194,7 +193,7 @@ export async function server(
       if (sessionID === undefined) return
       const agent = await sessions.identify(sessionID)
       sessions.noteFolder(agent.root, cwd)
-      tellShell(env, agent, rootsFiles.fileOf(agent.root))
+      tellShell(env, agent, sessions.rootsFiles.fileOf(agent.root))
     },
     async config(config) {
       ownsCommand = options.workflow && addWorkflowCommand(config)
@@ -224,7 +223,7 @@ export async function server(
       await Promise.race([Promise.all(answering), sleep(DISPOSE_PATIENCE_MS, patience.signal)])
       patience.abort()
       if (isActing()) acting.delete(directory)
-      rootsFiles.remove()
+      sessions.rootsFiles.remove()
     },
   }
 }

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { tryRemoveFile } from '../disk/write.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
-import { type HostClient, need, type SessionInfo } from '../hosts/opencode/api.ts'
+import { need, type SessionInfo } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/command-context.ts'
 
@@ -21,15 +21,10 @@ export interface Agent {
 const MAX_FOLDERS = 20
 
 export class Sessions extends SessionTree {
-  readonly #rootsFiles: RootsFiles
+  readonly rootsFiles = new RootsFiles()
   readonly #births = new Map<string, number>()
   readonly #folders = new Map<string, Set<string>>()
   readonly #prompts = new Map<string, string>()
-
-  constructor(client: HostClient, rootsFiles: RootsFiles) {
-    super(client)
-    this.#rootsFiles = rootsFiles
-  }
 
   bornMs(session: string): number | undefined {
     return this.#births.get(session)
@@ -51,7 +46,7 @@ export class Sessions extends SessionTree {
   }
 
   foldersOf(root: string): readonly string[] {
-    return [...(this.#folders.get(root) ?? []), ...this.#rootsFiles.rootsOf(root).slice(0, MAX_FOLDERS)]
+    return [...(this.#folders.get(root) ?? []), ...this.rootsFiles.rootsOf(root).slice(0, MAX_FOLDERS)]
   }
 
   async identify(session: string): Promise<Agent> {
@@ -72,12 +67,12 @@ export class Sessions extends SessionTree {
   protected override forget(session: string): void {
     super.forget(session)
     for (const known of [this.#births, this.#folders, this.#prompts]) known.delete(session)
-    this.#rootsFiles.forget(session)
+    this.rootsFiles.forget(session)
   }
 }
 
 /** OpenCode reports the folder in which a shell starts, but not a change of folder (`project/command-context.ts`). */
-export class RootsFiles {
+class RootsFiles {
   readonly #files = new Map<string, string>()
   #folder: string | undefined
   #made = 0
