@@ -78,12 +78,12 @@ export class WorkflowDriver {
   }
 
   async #run(session: string, request: RunRequest, signal: AbortSignal | undefined): Promise<string> {
-    const caller = await this.#ports.sessions.identify(session)
-    if (this.#isOwn(session)) {
+    const { driven, sessions } = this.#ports
+    const caller = await sessions.identify(session)
+    if ([...this.#children].some((child) => child === session || sessions.isBelow(session, child))) {
       return 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.'
     }
     const folder = this.#locate(request, caller.root)
-    const { driven } = this.#ports
     if (driven.has(folder.path)) return `${workflowOf(folder)} is already running: wait for it.`
     const controller = new AbortController()
     driven.set(folder.path, { session, controller })
@@ -94,10 +94,6 @@ export class WorkflowDriver {
     } finally {
       driven.delete(folder.path)
     }
-  }
-
-  #isOwn(session: string): boolean {
-    return [...this.#children].some((child) => child === session || this.#ports.sessions.isBelow(session, child))
   }
 
   #locate({ task, definition }: RunRequest, conversation: string): TaskFolder {

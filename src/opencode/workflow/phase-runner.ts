@@ -53,7 +53,7 @@ export class PhaseRunner {
   readonly #children: Set<string>
   readonly notes: string[] = []
   prompts = 0
-  #sessions = new Map<string, Promise<Child>>()
+  readonly #sessions = new Map<string, Promise<Child>>()
   #visit = ''
 
   constructor(ports: PhasePorts, caller: Caller, children: Set<string>) {
@@ -65,7 +65,9 @@ export class PhaseRunner {
   /** Returns the reason if the run must end. Calls `onAnswer` after every answer except the last. */
   async give(due: DuePrompt, state: WorkflowState, onAnswer: () => Promise<void>): Promise<string | undefined> {
     const { phase, batch = [due] } = due
-    this.#enter(`${phase} ${visitsOf(state, phase)}`)
+    const visit = `${phase} ${visitsOf(state, phase)}`
+    if (this.#visit !== visit) this.#sessions.clear()
+    this.#visit = visit
     let unanswered = batch.length
     const answers = batch.map(async (work) => {
       const why = await this.#give(work, state).finally(() => {
@@ -110,11 +112,6 @@ export class PhaseRunner {
     } finally {
       signal.removeEventListener('abort', wake)
     }
-  }
-
-  #enter(visit: string): void {
-    if (this.#visit !== visit) this.#sessions = new Map()
-    this.#visit = visit
   }
 
   #childFor(work: DueWork, state: WorkflowState): Promise<Child> {
