@@ -34,14 +34,11 @@ export const createPhaseReminderHook = factory(
     const compacting = new Set<string>()
     const titles = createTitleEvents(client)
     return {
-      async event({ event: { type, properties } }) {
-        if (type === 'session.deleted' && properties?.info !== undefined) compacting.delete(properties.info.id)
-      },
       async 'chat.headers'({ sessionID, agent }) {
         if (agent === 'title') titles.noteTitle(sessionID)
       },
       async 'experimental.session.compacting'({ sessionID }) {
-        compacting.add(sessionID)
+        limitMemory(compacting.add(sessionID))
       },
       async 'experimental.chat.messages.transform'(_input, { messages }) {
         const session = messages.at(-1)?.info.sessionID

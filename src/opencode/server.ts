@@ -46,7 +46,7 @@ interface StopRouterParts {
 }
 
 function createStopRouter({ client, sessions, turns, guard, subAgents, driver }: StopRouterParts) {
-  const idle = createIdleGuard(client, sessions, guard)
+  const answerIdle = createIdleGuard(client, sessions, guard)
   const inLoop = createInLoopGuard(client, guard)
   /** Whether the process ends at the first idle. */
   const oneShot = isOneShot(process.argv)
@@ -79,7 +79,7 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
     // A one-shot process is about to end: synchronous work first.
     if (wasHeldInLoop) await guard.stopped(agent)
     await inLoop.idle(session)
-    if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !asksBeforeStop) await idle.answer(agent)
+    if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !asksBeforeStop) await answerIdle(agent)
   }
 
   async function onToolEnded({ tool, sessionID, args }: ToolCall, output: ToolOutput): Promise<void> {
@@ -111,7 +111,6 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
   function forget(session: string): void {
     driver.noteDeleted(session)
     turns.ring(session, true)
-    idle.forget(session)
     inLoop.forget(session)
     background.delete(session)
   }

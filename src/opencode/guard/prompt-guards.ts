@@ -1,29 +1,23 @@
 import type { HostClient, ToolOutput } from '../../hosts/opencode/api.ts'
 import { ownText, readLastTurn, sendPrompt, type Turns } from '../../hosts/opencode/conversation.ts'
+import { limitMemory } from '../../opencode-hooks/factory.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /** For `opencode serve` and the terminal interface. */
 export function createIdleGuard(client: HostClient, sessions: Sessions, guard: Guard) {
-  /** After an error OpenCode sends the idle event twice (1.18.34). */
-  const seen = new Map<string, string>()
+  /** Ids of answers: after an error OpenCode sends the idle event twice (1.18.34). */
+  const seen = new Set<string>()
 
   /** Leaves errors, interruptions, refused tools and compactions to the user. */
-  async function answer(agent: Agent): Promise<void> {
+  return async (agent: Agent): Promise<void> => {
     const { session } = agent
     const { manner, answer, ended } = await readLastTurn(client, session)
-    if (ended !== 'well' || manner === undefined || answer === undefined) return
-    if (seen.get(session) === answer.id) return
-    seen.set(session, answer.id)
+    if (ended !== 'well' || manner === undefined || answer === undefined || seen.has(answer.id)) return
+    limitMemory(seen.add(answer.id))
     const { reason } = await guard.stop(agent, await sessions.countBusyBelow(session))
     if (reason !== undefined) await sendPrompt(client, session, { ...manner, parts: [ownText(reason)] })
   }
-
-  function forget(session: string): void {
-    seen.delete(session)
-  }
-
-  return { answer, forget }
 }
 
 /** In the output of a `task` (1.18.34). */
