@@ -9,7 +9,7 @@ import {
   type UserMessage,
 } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
-import { factory, type Reporter } from './factory.ts'
+import { factory, limitMemory, type Reporter } from './factory.ts'
 import {
   chainExhausted,
   createModelSwitch,
@@ -73,8 +73,7 @@ export const createForegroundFallbackHook = factory(
     }
     return {
       async event({ event }) {
-        const deleted = sessions.noteEvent(event)
-        if (deleted !== undefined) switching.forget(deleted)
+        sessions.noteEvent(event)
         await (oneShot ? noticeOnce(event) : switching.onEvent(event))
       },
       async 'chat.message'(_input, { message }) {
@@ -110,7 +109,7 @@ function createProviderFetch(chains: Readonly<Record<string, readonly string[]>>
     const asked = modelName(model)
     const before = conversations.get(sessionID)
     const current = before?.asked === asked ? before.current : asked
-    conversations.set(sessionID, { agent, asked, current, tried: new Set([current]) })
+    limitMemory(conversations.set(sessionID, { agent, asked, current, tried: new Set([current]) }))
   }
 
   function triedBy(session: string): ReadonlySet<string> {

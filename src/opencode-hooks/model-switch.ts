@@ -4,7 +4,7 @@ import { interruptedIn, knownModel, modelName } from '../hosts/opencode/api.ts'
 import { isBusy, readLastMessages, type SessionTree, sendPrompt } from '../hosts/opencode/conversation.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
-import type { Reporter } from './factory.ts'
+import { limitMemory, type Reporter } from './factory.ts'
 
 /** The process must outlive the abort (`opencode serve`, the terminal interface). */
 
@@ -75,10 +75,7 @@ export function createModelSwitch({ client, reporter, sessions, chains, isRateLi
     const before = conversations.get(sessionID)
     if (before?.stage === 'resending') before.stage = 'open'
     else conversations.set(sessionID, { tried: new Set([modelName(model)]), handledMs: 0, stage: 'open' })
-  }
-
-  function forget(session: string): void {
-    conversations.delete(session)
+    limitMemory(conversations)
   }
 
   async function onEvent(event: HostEvent): Promise<void> {
@@ -155,7 +152,7 @@ export function createModelSwitch({ client, reporter, sessions, chains, isRateLi
     return true
   }
 
-  return { noteMessage, forget, onEvent }
+  return { noteMessage, onEvent }
 }
 
 /** OpenCode adds its own parts (a file's text) again. */

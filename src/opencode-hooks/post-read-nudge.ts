@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
-import { addToResult, factory, TEXT_TAG } from './factory.ts'
+import { addToResult, factory, limitMemory, TEXT_TAG } from './factory.ts'
 
 /** Options of the post-read nudge. */
 export interface PostReadNudgeOptions {
@@ -33,8 +33,7 @@ export const createPostReadNudgeHook = factory(
     const reads = new Map<string, number>()
     return {
       async event({ event }) {
-        const deleted = sessions.noteEvent(event)
-        if (deleted !== undefined) reads.delete(deleted)
+        sessions.noteEvent(event)
       },
       async 'chat.message'(_input, { message }) {
         sessions.noteMessage(message)
@@ -45,7 +44,7 @@ export const createPostReadNudgeHook = factory(
         if (agents !== undefined && (agent === undefined || !agents.includes(agent))) return
         if (!(await sessions.isMain(sessionID))) return
         const count = (reads.get(sessionID) ?? 0) + 1
-        reads.set(sessionID, count)
+        limitMemory(reads.set(sessionID, count))
         if (count % every === 0) addToResult(output, text)
       },
     }
