@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorMessage } from '../kernel/error-messages.ts'
-import { PostflightError, systemCode } from '../kernel/errors.ts'
+import { errorMessage, PostflightError, systemCode } from '../kernel/errors.ts'
 import type { PathKind } from '../kernel/files.ts'
 
 /** `path.join` for plain names. `path.join` itself looks at each character, and a block needs thirty paths. */

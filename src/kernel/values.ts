@@ -27,3 +27,7 @@ export function variable(environment: Environment, name: string): string | undef
 }
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+export const MAX_INPUT_LENGTH = 5000
+export const MAX_CHECKS = 20
+export const WAIT_LIMIT = 10

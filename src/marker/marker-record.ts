@@ -1,6 +1,5 @@
-import { MAX_CHECKS } from '../kernel/errors.ts'
 import { fromIso, HOUR_MS } from '../kernel/time.ts'
-import type { Writable } from '../kernel/values.ts'
+import { MAX_CHECKS, type Writable } from '../kernel/values.ts'
 import { type JournalLine, VALUE_LIMIT } from '../project/journal-entry.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 

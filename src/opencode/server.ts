@@ -17,7 +17,7 @@ import {
 } from '../hosts/opencode/api.ts'
 import { isNotice, isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
-import { addSentences } from '../kernel/error-messages.ts'
+import { addSentences } from '../kernel/errors.ts'
 import { composeHooks, createReporter, safeHooks } from '../opencode-hooks/factory.ts'
 import { findCommandForm } from '../project/root.ts'
 import { createGuard, type Guard } from './guard/guard.ts'

@@ -1,7 +1,6 @@
-import { MAX_CHECKS } from '../kernel/errors.ts'
 import { cut, inLine, stripControl } from '../kernel/text.ts'
 import { toIso } from '../kernel/time.ts'
-import { known } from '../kernel/values.ts'
+import { known, MAX_CHECKS } from '../kernel/values.ts'
 import { isMarkerId } from './task-folder.ts'
 
 /** Only the verdict of `status` reads it, never a stop. */

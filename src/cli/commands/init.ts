@@ -1,8 +1,7 @@
 import path from 'node:path'
 import { readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
-import { PostflightError } from '../../kernel/errors.ts'
+import { asPostflightError, errorFault, PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
 import { counted, quote, shellWord } from '../../kernel/text.ts'
 import {

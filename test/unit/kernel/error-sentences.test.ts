@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { COMMAND_SENTENCES } from '../../../src/kernel/command-errors.ts'
-import { addSentences, asPostflightError, errorFault, FILE_DETAILS } from '../../../src/kernel/error-messages.ts'
-import { type ErrorArguments, type ErrorCode, PostflightError } from '../../../src/kernel/errors.ts'
+import { FILE_DETAILS } from '../../../src/kernel/error-messages.ts'
+import {
+  addSentences,
+  asPostflightError,
+  type ErrorArguments,
+  type ErrorCode,
+  errorFault,
+  PostflightError,
+} from '../../../src/kernel/errors.ts'
 import { entry } from '../sentences.ts'
 
 addSentences(COMMAND_SENTENCES)

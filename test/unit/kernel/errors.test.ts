@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { errorFault, errorMessage } from '../../../src/kernel/error-messages.ts'
-import { type ErrorArguments, type ErrorCode, EXIT, EXIT_CODES, PostflightError } from '../../../src/kernel/errors.ts'
+import { COMMAND_SENTENCES, EXIT, exitCodeOf } from '../../../src/kernel/command-errors.ts'
+import { HOOK_SENTENCES } from '../../../src/kernel/error-messages.ts'
+import {
+  type ErrorArguments,
+  type ErrorCode,
+  errorFault,
+  errorMessage,
+  PostflightError,
+} from '../../../src/kernel/errors.ts'
 
-const CODES = Object.keys(EXIT_CODES) as ErrorCode[]
+const CODES = Object.keys({ ...HOOK_SENTENCES, ...COMMAND_SENTENCES }) as ErrorCode[]
 
 type NameOf<Arguments> = Arguments extends Readonly<Record<string, never>> ? never : keyof Arguments
 
@@ -29,7 +36,7 @@ function sentenceOf(code: ErrorCode, changed: Partial<typeof EVERY_ARGUMENT> = {
 
 describe('exit codes', () => {
   it.each(CODES)('%s has one, and it is neither 0 nor 2, which hosts read as block', (code) => {
-    expect([1, 64, 65, 70, 73]).toContain(EXIT_CODES[code])
+    expect([1, 64, 65, 70, 73]).toContain(exitCodeOf(code))
   })
 
   it('are those of docs/design.md', () => {
@@ -81,8 +88,8 @@ describe('the sentences of errors', () => {
     const values = Object.values(EVERY_ARGUMENT).map(String)
     const silent = CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
     expect(silent).toEqual([
-      ...['current-folder-lost', 'session-unknown', 'payload-not-object', 'needs-answer'],
-      ...['trust-agent', 'trust-needs-answer', 'take-alone', 'home-unknown'],
+      ...['payload-not-object', 'home-unknown', 'session-unknown', 'needs-answer'],
+      ...['trust-needs-answer', 'take-alone', 'trust-agent', 'current-folder-lost'],
     ])
   })
 
