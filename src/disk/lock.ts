@@ -3,6 +3,7 @@ import path from 'node:path'
 import { KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { LOCK_FILE } from '../kernel/files.ts'
+import { attempt } from '../kernel/values.ts'
 import { processAgeMs, sleep, sleepSync } from './age.ts'
 import {
   closeQuietly,
@@ -92,11 +93,8 @@ export function withoutSleep<T>(action: () => T, sinceMs = processAgeMs()): T {
 
 /** The lock may be another process's if this one slept for seconds. */
 export function releaseLock(lock: string, held: FileIdentity | undefined): void {
-  try {
-    if (held !== undefined && fileIdentity(lock) === held) tryRemoveFile(lock)
-  } catch {
-    // The owner is unknown: the lock becomes stale.
-  }
+  // If the owner is unknown, the lock becomes stale.
+  if (held !== undefined && attempt(() => fileIdentity(lock)) === held) tryRemoveFile(lock)
 }
 
 function take(lock: string, patienceMs: number): FileIdentity {

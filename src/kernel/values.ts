@@ -2,14 +2,19 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** `otherwise` if the action fails. */
+export function attempt<T, Otherwise = undefined>(action: () => T, otherwise?: Otherwise): T | Otherwise {
+  try {
+    return action()
+  } catch {
+    return otherwise as Otherwise
+  }
+}
+
 /** Empty if the text is not a JSON object. */
 export function jsonObjectIn(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : {}
-  } catch {
-    return {}
-  }
+  const value: unknown = attempt(() => JSON.parse(text))
+  return isJsonObject(value) ? value : {}
 }
 
 export function known<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {

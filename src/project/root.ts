@@ -4,7 +4,7 @@ import { errorCode, isAbsent, kindAt, pathIn, realPath } from '../disk/file-fact
 import { textIn } from '../disk/read.ts'
 import type { CommandForm } from '../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
-import { type Environment, variable } from '../kernel/values.ts'
+import { attempt, type Environment, variable } from '../kernel/values.ts'
 import type { SearchProblem } from './task-folder.ts'
 
 /** The one resolver (docs/design.md, "Roots"). `hooks/postflight-hook` does the same; a test compares them. */
@@ -147,11 +147,7 @@ function isInProjectOf(script: string, cwd: string): boolean {
   )
 }
 
-function isExecutable(file: string): boolean {
-  try {
-    const stats = fs.statSync(file, { throwIfNoEntry: false })
-    return stats?.isFile() === true && (process.platform === 'win32' || (stats.mode & 0o111) !== 0)
-  } catch {
-    return false
-  }
+export function isExecutable(file: string): boolean {
+  const isFile = attempt(() => fs.statSync(file, { throwIfNoEntry: false })?.isFile()) === true
+  return isFile && attempt(() => fs.accessSync(file, fs.constants.X_OK) ?? true, false)
 }

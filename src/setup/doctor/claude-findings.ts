@@ -5,7 +5,7 @@ import { type CommandForm, commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/errors.ts'
 import { listed, oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { findCommandForm } from '../../project/root.ts'
+import { findCommandForm, isExecutable } from '../../project/root.ts'
 import { isInstalled, type WiredCommand } from '../claude-hooks.ts'
 import { packageTool } from '../install/done-proposal.ts'
 import { hookCommand, ourHooks } from '../install/our-hooks.ts'
@@ -225,15 +225,6 @@ export function missing(file: string): string {
 
 export function notExecutable(file: string): string {
   return `${file} is not executable`
-}
-
-export function isExecutable(file: string): boolean {
-  try {
-    fs.accessSync(file, fs.constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 export function installCommand(project: string): string {

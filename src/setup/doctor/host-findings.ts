@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { realPath } from '../../disk/file-facts.ts'
+import { realPathIfSeen } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import type { HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
@@ -10,6 +10,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { errorFault, PostflightError } from '../../kernel/errors.ts'
 import { counted, listed, oneLine, quote, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
+import { isExecutable } from '../../project/root.ts'
 import { findEntries, findLocations } from '../claude-hooks.ts'
 import { openCodePlugin, ourHooks, ourPlugins } from '../install/our-hooks.ts'
 import {
@@ -32,7 +33,7 @@ import {
   requireInside,
   type Scope,
 } from '../settings-paths.ts'
-import { checkEntries, hooksDisabled, installCommand, isExecutable, missing, notExecutable } from './claude-findings.ts'
+import { checkEntries, hooksDisabled, installCommand, missing, notExecutable } from './claude-findings.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 const REBUILD = 'run `npm run build`, or install the package again'
@@ -132,12 +133,8 @@ function namesHook(file: string, scope: Scope): boolean {
 
 /** People link their own settings from elsewhere. A link in a project may come with a clone. */
 function textOf(file: string, scope: Scope): string {
-  try {
-    const read = readSmallFile(scope === 'user' ? realPath(file) : file, CONFIGURATION_LIMIT)
-    return read.kind === 'text' ? read.text : ''
-  } catch {
-    return ''
-  }
+  const read = readSmallFile(scope === 'user' ? realPathIfSeen(file) : file, CONFIGURATION_LIMIT)
+  return read.kind === 'text' ? read.text : ''
 }
 
 /** OpenCode is optional: without an entry it reports nothing. */

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { realPath } from '../../disk/file-facts.ts'
+import { realPath, realPathIfSeen } from '../../disk/file-facts.ts'
 import { textIn } from '../../disk/read.ts'
 import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
-import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
+import { attempt, isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
@@ -87,16 +87,13 @@ export function ourPlugins(configuration: string): IsOurPlugin {
     const spec = String(specOf(entry))
     // A spec without a slash is the name of the package.
     if (!/[/\\]/.test(spec)) return true
-    const file = realFile(path.resolve(path.dirname(configuration), pathOf(spec)))
+    const file = realFile(
+      path.resolve(
+        path.dirname(configuration),
+        spec.startsWith('file:') ? attempt(() => fileURLToPath(spec), spec) : spec,
+      ),
+    )
     return file === undefined ? IN_OUR_FOLDER.test(spec) : isOurPackage(path.join(file, '..', '..', '..'))
-  }
-}
-
-function pathOf(spec: string): string {
-  try {
-    return spec.startsWith('file:') ? fileURLToPath(spec) : spec
-  } catch {
-    return spec
   }
 }
 
@@ -120,11 +117,7 @@ function onPath({ environment, platform }: CommandContext, project: string, name
 }
 
 function realFile(file: string | undefined): string | undefined {
-  try {
-    return file !== undefined && fs.statSync(file).isFile() ? realPath(file) : undefined
-  } catch {
-    return undefined
-  }
+  return file !== undefined && attempt(() => fs.statSync(file).isFile()) ? realPathIfSeen(file) : undefined
 }
 
 /** `install` writes these entries and `doctor` expects them. */

@@ -9,7 +9,7 @@ import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
-import { jsonObjectIn } from '../../kernel/values.ts'
+import { attempt, jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
@@ -273,13 +273,8 @@ export function removalsFrom(target: Target, files: readonly string[]) {
 
 /** `others`: without our entries. A backup that cannot be read has no text: it stays, and does not stop `uninstall`. */
 function readBackup({ remove }: Target, file: string, backup: string) {
-  let text: string | undefined
-  try {
-    text = readSettingsFile(backup)
-    return { file: backup, text, others: text && remove(text, file) }
-  } catch {
-    return { file: backup, text, others: text }
-  }
+  const text = attempt(() => readSettingsFile(backup))
+  return { file: backup, text, others: attempt(() => text && remove(text, file), text) }
 }
 
 export function carryOut(target: Target, { file, after, backups }: Removal): void {

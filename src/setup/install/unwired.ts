@@ -4,6 +4,7 @@ import { type FileRead, readSmallFile } from '../../disk/read.ts'
 import { hostsOfShell } from '../../hosts/all-hosts.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
+import { attempt } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
@@ -76,14 +77,9 @@ function settingsFiles(context: CommandContext, name: string, root: string): Set
   ])
 }
 
+/** A command that needs the folder reports that; a note must not fail a command that has done its work. */
 function isHomeKnown({ findHome }: CommandContext): boolean {
-  try {
-    findHome()
-    return true
-  } catch {
-    // A command that needs the folder reports that; a note must not fail a command that has done its work.
-    return false
-  }
+  return attempt(findHome) !== undefined
 }
 
 function mayHold(read: FileRead, expected: RegExp): boolean {
@@ -91,10 +87,6 @@ function mayHold(read: FileRead, expected: RegExp): boolean {
 }
 
 function wasSeen(root: string, session: string | undefined): boolean {
-  try {
-    return sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session)
-  } catch {
-    // `status` reports unreadable files.
-    return false
-  }
+  // `status` reports unreadable files.
+  return attempt(() => sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session), false)
 }
