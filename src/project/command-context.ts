@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { closeQuietly, kindIfSeen } from '../disk/file-facts.ts'
+import { kindIfSeen } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
 import type { StdinRead } from '../disk/stdin.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { inLine } from '../kernel/text.ts'
-import type { Environment } from '../kernel/values.ts'
+import { attempt, type Environment } from '../kernel/values.ts'
 import { appendJournal } from './journal.ts'
 import { type JournalEntry, notInJournal } from './journal-entry.ts'
 import { findRepository, findRoots, startFolders } from './root.ts'
@@ -147,20 +147,11 @@ export const ROOTS_FILE_VARIABLE = 'POSTFLIGHT_ROOTS_FILE'
 
 const LIMIT = 65_536
 
-/** Never throws. */
+/** Never throws: the host may still report the root. */
 function noteRoot(file: string | undefined, root: string): void {
-  if (file === undefined || file === '' || root.includes('\n') || notedRoots(file).includes(root)) return
-  try {
-    // Without O_CREAT: only the plugin's own file.
-    const descriptor = fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_APPEND)
-    try {
-      fs.writeSync(descriptor, `${root}\n`)
-    } finally {
-      closeQuietly(descriptor)
-    }
-  } catch {
-    // The host may still report the root.
-  }
+  // Only the plugin's own file, which it has made.
+  if (!file || kindIfSeen(file) !== 'file' || root.includes('\n') || notedRoots(file).includes(root)) return
+  attempt(() => fs.appendFileSync(file, `${root}\n`))
 }
 
 export function notedRoots(file: string): readonly string[] {

@@ -88,7 +88,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const added = before !== after
   const changed = added || removals.length > 0
   const backup = added && !dryRun ? replaceSettingsFile(location, after, before) : undefined
-  if (!dryRun) for (const removal of removals) carryOut(target, removal)
+  if (!dryRun) for (const removal of removals) carryOut(removal)
   const shown = displayPath(context, location)
   const lines = added
     ? [`${dryRun ? 'Would install' : 'Installed'} the ${target.what} in ${shown}`]

@@ -246,11 +246,9 @@ export function recordRules(settings: string, before: string, rules: Rules): voi
   replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
 }
 
-export function removeRecord({ scope, project }: Target, settings: string): void {
-  const record = recordOf(settings)
-  if (readSmallFile(record).kind !== 'text') return
-  removeSettingsFile(record)
-  if (scope !== 'user') removeEmptyFolders(path.dirname(record), project)
+export function removeRecord(target: Target, settings: string): void {
+  const file = recordOf(settings)
+  if (readSmallFile(file).kind === 'text') carryOut({ file, after: undefined, top: topOf(target) })
 }
 
 export type Removal = ReturnType<typeof removalsFrom>[number]
@@ -267,7 +265,7 @@ export function removalsFrom(target: Target, files: readonly string[]) {
     // A link is not removed: its target would stay.
     const after = rest.trim() === '{}' && !existed && kindAt(file) !== 'link' ? undefined : rest
     const ofBackups = backups.map((backup) => ({ file: backup.file, isNeedless: backup.others === (after ?? '') }))
-    return [{ file, before, after, backups: ofBackups }]
+    return [{ file, before, after, backups: ofBackups, top: topOf(target) }]
   })
 }
 
@@ -277,15 +275,19 @@ function readBackup({ remove }: Target, file: string, backup: string) {
   return { file: backup, text, others: attempt(() => text && remove(text, file), text) }
 }
 
-export function carryOut(target: Target, { file, after, backups }: Removal): void {
+/** Folders below `top` that become empty are removed too. */
+type PlannedRemoval = Pick<Removal, 'file' | 'after' | 'top'> & Partial<Pick<Removal, 'backups'>>
+
+export function carryOut({ file, after, backups = [], top }: PlannedRemoval): void {
   if (after === undefined) removeSettingsFile(file)
   // No backup: the only loss is entries that `install` can write again.
   else replaceSettingsFile(file, after, undefined)
   for (const backup of backups) if (backup.isNeedless) tryRemoveFile(backup.file)
-  if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
+  if (top === undefined) return
+  let folder = path.dirname(file)
+  while (folder !== top && folder.startsWith(top) && removeIfEmpty(folder)) folder = path.dirname(folder)
 }
 
-export function removeEmptyFolders(folder: string, top: string): void {
-  let each = folder
-  while (each !== top && each.startsWith(top) && removeIfEmpty(each)) each = path.dirname(each)
+function topOf({ scope, project }: Target): string | undefined {
+  return scope === 'user' ? undefined : project
 }
