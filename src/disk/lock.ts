@@ -38,24 +38,19 @@ const WATCH_MS = 150
 
 const watched = new Map<string, { readonly identity: FileIdentity; readonly sinceMs: number }>()
 
-export function withLock<T>(folder: string, patienceMs: number, action: () => T): T {
-  const lock = path.join(folder, LOCK_FILE)
-  return whileHeld(lock, take(lock, patienceMs), action)
-}
-
 /** Runs without a lock if no inodes are left: then no other process can create a lock or a marker's text either. */
 export function withLockIfRoom<T>(folder: string, action: () => T): T {
+  return withLock(folder, COMMAND_PATIENCE_MS, action, false)
+}
+
+export function withLock<T>(folder: string, patienceMs: number, action: () => T, needsRoom = true): T {
   const lock = path.join(folder, LOCK_FILE)
   let held: FileIdentity | undefined
   try {
-    held = take(lock, COMMAND_PATIENCE_MS)
+    held = take(lock, patienceMs)
   } catch (error) {
-    if (!isFull(error)) throw error
+    if (needsRoom || !isFull(error)) throw error
   }
-  return whileHeld(lock, held, action)
-}
-
-function whileHeld<T>(lock: string, held: FileIdentity | undefined, action: () => T): T {
   try {
     return action()
   } finally {
