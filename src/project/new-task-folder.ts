@@ -1,7 +1,6 @@
 import path from 'node:path'
-import { errorCode, kindAt, realPathIfSeen } from '../disk/file-facts.ts'
-import { makeFolder, removeIfEmpty } from '../disk/folders.ts'
-import { sync } from '../disk/write.ts'
+import { realPathIfSeen } from '../disk/file-facts.ts'
+import { makeLastingFolder, removeIfEmpty } from '../disk/folders.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './command-context.ts'
@@ -86,7 +85,6 @@ export function taskFolderFor(
     // spec-kit can number by time (`20260319-143022-albums`): a task by its name only.
     if (slug === undefined && here[0] !== undefined && beginsWithDigit(reference.name)) return here[0]
     if (slug !== undefined || parts === undefined) throw noTaskName(reference.name, slug)
-    if (here[0] !== undefined) return here[0]
     // `20_foo` becomes `020_foo`. A number never gets a second folder.
     const numbered = { kind: 'number', number: parts.number } as const
     return slugFolder(root, String(parts.number), numbered, parts.slug, parts.separator)
@@ -136,18 +134,6 @@ function isTop(root: string): (folder: TaskFolder) => boolean {
 function makeTaskFolder(folder: TaskFolder, made: string[]): void {
   const specs = path.join(folder.root, SPECS_FOLDER)
   for (const target of new Set([specs, path.dirname(folder.path), folder.path])) {
-    try {
-      makeFolder(target)
-      made.push(target)
-      sync(path.dirname(target))
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') {
-        throw new PostflightError('cannot-write', { path: target, detail: errorCode(error) }, error)
-      }
-      const kind = kindAt(target)
-      // Removed a moment ago.
-      if (kind === undefined) throw new PostflightError('cannot-write', { path: target, detail: 'ENOENT' }, error)
-      if (kind !== 'folder') throw new PostflightError('not-a-folder', { path: target, kind })
-    }
+    if (makeLastingFolder(target)) made.push(target)
   }
 }
