@@ -215,16 +215,8 @@ function findWiredCopy(commands: readonly WiredCommand[], project: string) {
 
 function problemOf(file: string): string | undefined {
   const bundle = file.endsWith('hook.js') ? file : path.join(path.dirname(file), '..', 'dist', 'hook.js')
-  for (const each of [file, bundle]) if (!fs.existsSync(each)) return missing(each)
-  return file === bundle || isExecutable(file) ? undefined : notExecutable(file)
-}
-
-export function missing(file: string): string {
-  return `${file} is missing`
-}
-
-export function notExecutable(file: string): string {
-  return `${file} is not executable`
+  for (const each of [file, bundle]) if (!fs.existsSync(each)) return `${each} is missing`
+  return file === bundle || isExecutable(file) ? undefined : `${file} is not executable`
 }
 
 export function installCommand(project: string): string {

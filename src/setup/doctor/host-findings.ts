@@ -33,7 +33,7 @@ import {
   requireInside,
   type Scope,
 } from '../settings-paths.ts'
-import { checkEntries, hooksDisabled, installCommand, missing, notExecutable } from './claude-findings.ts'
+import { checkEntries, hooksDisabled, installCommand } from './claude-findings.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 const REBUILD = 'run `npm run build`, or install the package again'
@@ -41,25 +41,18 @@ const REBUILD = 'run `npm run build`, or install the package again'
 export function checkHook({ packageFolder, platform }: CommandContext): DoctorFinding[] {
   const bundle = path.join(packageFolder, 'dist', 'hook.js')
   const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
-  if (!fs.existsSync(bundle)) return [bad('hook', missing(bundle), REBUILD)]
+  if (!fs.existsSync(bundle)) return [bad('hook', `${bundle} is missing`, REBUILD)]
   const findings: DoctorFinding[] = []
   if (platform !== 'win32' && !isExecutable(launcher)) {
-    findings.push(bad('hook', notExecutable(launcher), `chmod +x ${shellWord(launcher)}`))
+    findings.push(bad('hook', `${launcher} is not executable`, `chmod +x ${shellWord(launcher)}`))
   }
   // Starts the bundle itself, because the launcher hides a broken one.
-  const run = spawnSync(process.execPath, [bundle, '--root', packageFolder], {
-    // Not a stop, which would be counted in every root that this environment leads to.
-    input: '{"hook_event_name":"doctor"}',
-    encoding: 'utf8',
-    timeout: 10_000,
-    cwd: packageFolder,
-  })
-  // Null if no process could be started.
-  const answer = run.stdout?.trim() ?? ''
-  if (run.status === 0 && answer !== '') {
+  // Not a stop, which would be counted in every root that this environment leads to.
+  const payload = '{"hook_event_name":"doctor"}'
+  const { status, answer, detail } = runNode(packageFolder, [bundle, '--root', packageFolder], payload)
+  if (status === 0 && answer !== '') {
     return [...findings, good('hook', `the hook runs (it answered ${answer.slice(0, 80)})`)]
   }
-  const detail = run.error?.message ?? run.stderr.trim()
   const checkNode = "check that `node` is on your agent's PATH"
   return [...findings, bad('hook', `the hook does not answer (${detail})`, checkNode)]
 }
@@ -186,14 +179,17 @@ function pluginsIn(file: string, scope: HostScope, project: string): string[] {
 function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
   const file = path.join(packageFolder, PLUGIN_FILE)
   const load = `import(${JSON.stringify(pathToFileURL(file).href)}).then((plugin) => console.log(plugin.default.id))`
-  const run = spawnSync(process.execPath, ['--input-type=module', '--eval', load], {
-    encoding: 'utf8',
-    timeout: 10_000,
-    cwd: packageFolder,
-  })
-  if (run.stdout?.trim() === 'postflight-guard') return good('plugin', 'the plugin loads')
-  const detail = run.error?.message ?? /^\w*Error.*$/m.exec(run.stderr)?.[0] ?? run.stderr.trim()
-  return bad('plugin', `the plugin does not load (${oneLine(detail, 200)})`, REBUILD)
+  const { answer, detail } = runNode(packageFolder, ['--input-type=module', '--eval', load])
+  if (answer === 'postflight-guard') return good('plugin', 'the plugin loads')
+  const fault = /^\w*Error.*$/m.exec(detail)?.[0] ?? detail
+  return bad('plugin', `the plugin does not load (${oneLine(fault, 200)})`, REBUILD)
+}
+
+function runNode(cwd: string, words: readonly string[], input = '') {
+  const options = { input, encoding: 'utf8', timeout: 10_000, cwd } as const
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, words, options)
+  // Null if no process could be started.
+  return { status, answer: stdout?.trim() ?? '', detail: error?.message ?? stderr.trim() }
 }
 
 /**
