@@ -17,7 +17,11 @@ export function jsonObjectIn(text: string): Record<string, unknown> {
   return isJsonObject(value) ? value : {}
 }
 
-export function known<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+type Known<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+export function known<T extends object>(fields: T): Known<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 

@@ -1,4 +1,4 @@
-import { MAIN_AGENT, type Moment } from '../hosts/host.ts'
+import { MAIN_AGENT, type Moment } from '../hosts/payload.ts'
 import { isJsonObject, known, WAIT_LIMIT } from '../kernel/values.ts'
 
 /** Announced stops (docs/design.md, "Waiting"). A stamped wait allows the stops of its prompt. */

@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { sleep } from '../disk/age.ts'
-import { MAIN_AGENT } from '../hosts/host.ts'
 import {
   type Hooks,
   type HostEvent,
@@ -16,6 +15,7 @@ import {
   WORKFLOW_TOOL,
 } from '../hosts/opencode/api.ts'
 import { isNotice, isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
+import { MAIN_AGENT } from '../hosts/payload.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences } from '../kernel/errors.ts'
 import { composeHooks, createReporter, safeHooks } from '../opencode-hooks/factory.ts'

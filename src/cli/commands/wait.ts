@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { MAIN_AGENT } from '../../hosts/host.ts'
+import { MAIN_AGENT } from '../../hosts/payload.ts'
 import { messageOf, PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import type { Marker } from '../../marker/marker.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Payload } from '../../../src/hosts/host.ts'
-import { parsePayload } from '../../../src/hosts/payload.ts'
+import { parsePayload } from '../../../src/hosts/all-hosts.ts'
+import type { Payload } from '../../../src/hosts/payload.ts'
 import { errorMessage, PostflightError } from '../../../src/kernel/errors.ts'
 import { anyJson, anyUnits, holds, hostileText, payloadFields } from '../arbitraries.ts'
 

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { parsePayload } from '../../../src/hosts/payload.ts'
+import { parsePayload } from '../../../src/hosts/all-hosts.ts'
 import { errorMessage, PostflightError } from '../../../src/kernel/errors.ts'
 import { markerProblem } from '../../../src/marker/check-messages.ts'
 import { parseLoopGuard } from '../../../src/marker/loop-guard.ts'
