@@ -157,11 +157,6 @@ export function openCodePlugin({ packageFolder }: CommandContext, scope: Scope, 
 
 /** Keeps spaces, and still expands our own `$CLAUDE_PROJECT_DIR`. */
 function doubleQuoted(location: string, portable: boolean): string {
-  const escaped = portable
-    ? location.replace(/["`\\]/g, '\\$&')
-    : location
-        .split(path.sep)
-        .join('/')
-        .replace(/["`$\\]/g, '\\$&')
-  return `"${escaped}"`
+  const special = portable ? /["`\\]/g : /["`$\\]/g
+  return `"${location.split(path.sep).join('/').replace(special, '\\$&')}"`
 }

@@ -7,7 +7,7 @@ import { shellWords } from '../../kernel/text.ts'
 import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { linkedWorktree } from '../../project/root.ts'
-import { commandOf, findCommands, removeEntries, type WiredCommand } from '../claude-hooks.ts'
+import { commandOf, findCommands, removeEntries } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
 import { requireRules } from '../permission-rules.ts'
 import {
@@ -24,17 +24,13 @@ import {
 } from '../settings-paths.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
 
-export interface SettingsLocation {
+interface Place {
   readonly scope: Scope
-  /** Whose settings these are: the main checkout's, or of the folder that was asked for. */
-  readonly project: string
   readonly file: string
   readonly isClaudes: boolean
-  /** Empty if the file is missing or has a fault. */
-  readonly text: string
-  readonly commands: readonly WiredCommand[]
-  readonly fault: PostflightError | undefined
 }
+
+export type SettingsLocation = ReturnType<typeof locationOf>
 
 export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
   const places = SCOPES.map((scope) => ({ scope, file: claudeSettingsPath(context, scope, project), isClaudes: true }))
@@ -58,24 +54,24 @@ export function hookHostLocations(context: CommandContext, host: HookHost, proje
   return [...shared.filter(({ scope }) => scope !== 'user'), ...own]
 }
 
-type Place = Pick<SettingsLocation, 'scope' | 'file' | 'isClaudes'>
-
 /** Scopes may share a file. */
 function locationsOf(context: CommandContext, project: string, places: readonly Place[]): SettingsLocation[] {
   const files = distinctFiles(places.map(({ file }) => file))
   return files.map((file) => locationOf(context, project, places.find((place) => place.file === file) as Place))
 }
 
-function locationOf(context: CommandContext, project: string, { scope, file, isClaudes }: Place): SettingsLocation {
+/** `project`: whose settings these are, the main checkout's or of the folder that was asked for. */
+function locationOf(context: CommandContext, project: string, place: Place) {
+  const { scope, file, isClaudes } = place
   try {
     if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file) ?? ''
     if (isClaudes) requireRules(text, file)
     const commands = findCommands(text, file, ourHooks(context, project))
-    return { scope, project, file, isClaudes, text, commands, fault: undefined }
+    return { ...place, project, text, commands, fault: undefined }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return { scope, project, file, isClaudes, text: '', commands: [], fault: error }
+    return { ...place, project, text: '', commands: [], fault: error }
   }
 }
 
