@@ -98,7 +98,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   if (isWritten && isAccepted('shell-hook')) {
     lines.push('`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.')
   }
-  if (isAccepted('hook') && scope === 'project' && !target.portable) lines.push(notPortable(target.personalScope))
+  if (isAccepted('hook') && scope === 'project' && !target.portable) lines.push(notPortable('local'))
   if (isWritten && isAccepted('done')) {
     lines.push(`Read specs/done.yaml, then let it take effect: ${npx}${command('trust')}`)
   }

@@ -108,16 +108,16 @@ function checkTrust(context: CommandContext, host: HookHost, at: SettingsLocatio
 }
 
 export function checkUnsupportedHosts(context: CommandContext, project: string): DoctorFinding[] {
-  return UNSUPPORTED_HOSTS.flatMap(({ title, folder, file, isInProjects, why }) => {
-    const inProject = isInProjects ? ([[project, 'project']] as const) : []
-    return [...new Map<string, Scope>([...inProject, [context.findHome(), 'user']])]
+  const locations = new Map<string, Scope>([[project, 'project']]).set(context.findHome(), 'user')
+  return UNSUPPORTED_HOSTS.flatMap(({ title, folder, file, why }) =>
+    [...locations]
       .map(([location, scope]) => ({ path: path.join(location, folder, file), scope }))
       .filter((one) => namesHook(one.path, one.scope))
       .map((one) => {
         const what = `${one.path} starts the hook, but ${title} is not supported: ${why}`
         return bad('settings', what, 'remove the entry from that file')
-      })
-  })
+      }),
+  )
 }
 
 function namesHook(file: string, scope: Scope): boolean {

@@ -45,7 +45,6 @@ export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 export interface Target {
   readonly what: 'hook' | 'plugin' | 'reactive rules'
   readonly scope: Scope
-  readonly personalScope: Scope
   readonly project: string
   readonly files: readonly string[]
   readonly entry: string
@@ -92,11 +91,7 @@ export function isOfClaude(host: string, scope: Scope): boolean {
 
 /** The file that already has some of them, so that they are never in two; otherwise the one that is read last. */
 export function locationOf({ files, holds }: Target): string {
-  const holder = files.findLast((file) => {
-    const text = readSettingsFile(file)
-    return text !== undefined && holds(text, file)
-  })
-  return holder ?? (files.at(-1) as string)
+  return files.findLast((file) => holds(readSettingsFile(file) ?? '', file)) ?? (files.at(-1) as string)
 }
 
 export function holdsOurRules(text: string, file: string): boolean {
@@ -120,7 +115,7 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string): T
   }
   const remove = (text: string, from: string): string =>
     removeReactive(removeRules(target.remove(text, from), from, recordedRules(from)), from)
-  return { ...target, personalScope: 'local', add, remove }
+  return { ...target, add, remove }
 }
 
 function hookTarget(
@@ -135,8 +130,7 @@ function hookTarget(
   const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
   const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
   const remove = (text: string, file: string): string => removeEntries(text, file, isOurs)
-  const how = { scope, project, files: [settings], entry: command, portable, holds, add, remove }
-  return { what: 'hook', personalScope: 'user', ...how, notes: [] }
+  return { what: 'hook', scope, project, files: [settings], entry: command, portable, holds, add, remove, notes: [] }
 }
 
 function openCodeTarget(context: CommandContext, scope: HostScope, project: string): Target {
@@ -147,8 +141,7 @@ function openCodeTarget(context: CommandContext, scope: HostScope, project: stri
   const add = (text: string, file: string): string => addPlugin(text, specIn(file), file, ourPlugins(file))
   const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
   const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))
-  const how = { scope, project, files, entry: plugin, portable, holds, add, remove }
-  return { what: 'plugin', personalScope: 'user', ...how, notes: [] }
+  return { what: 'plugin', scope, project, files, entry: plugin, portable, holds, add, remove, notes: [] }
 }
 
 /** Hosts run each entry, so each stop would count twice. */
