@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, pathIn, realPath } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, kindIfSeen, pathIn, realPathIfSeen } from '../disk/file-facts.ts'
 import { textIn } from '../disk/read.ts'
 import type { CommandForm } from '../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
@@ -100,21 +100,17 @@ function hasGitEntry(folder: string): boolean {
 export function linkedWorktree(folder: string): { readonly top: string; readonly main: string } | undefined {
   const top = findRepository(folder)
   if (top === undefined) return undefined
-  try {
-    const link = path.join(top, '.git')
-    const own = /^gitdir: (.+)$/.exec(lineIn(link) ?? '')?.[1]
-    if (own === undefined) return undefined
-    const gitFolder = realPath(path.resolve(top, own))
-    const back = lineIn(path.join(gitFolder, 'gitdir'))
-    const commonLine = lineIn(path.join(gitFolder, 'commondir'))
-    if (back === undefined || commonLine === undefined) return undefined
-    if (realPath(path.resolve(gitFolder, back)) !== realPath(link)) return undefined
-    const common = realPath(path.resolve(gitFolder, commonLine))
-    const isWorktree = path.dirname(gitFolder) === path.join(common, 'worktrees') && path.basename(common) === '.git'
-    return isWorktree && kindAt(common) === 'folder' ? { top, main: path.dirname(common) } : undefined
-  } catch {
-    return undefined
-  }
+  const link = path.join(top, '.git')
+  const own = /^gitdir: (.+)$/.exec(lineIn(link) ?? '')?.[1]
+  if (own === undefined) return undefined
+  const gitFolder = realPathIfSeen(path.resolve(top, own))
+  const back = lineIn(path.join(gitFolder, 'gitdir'))
+  const commonLine = lineIn(path.join(gitFolder, 'commondir'))
+  if (back === undefined || commonLine === undefined) return undefined
+  if (realPathIfSeen(path.resolve(gitFolder, back)) !== realPathIfSeen(link)) return undefined
+  const common = realPathIfSeen(path.resolve(gitFolder, commonLine))
+  const isWorktree = path.dirname(gitFolder) === path.join(common, 'worktrees') && path.basename(common) === '.git'
+  return isWorktree && kindIfSeen(common) === 'folder' ? { top, main: path.dirname(common) } : undefined
 }
 
 /** The same folder in the main checkout, if this one is in a linked worktree. */
