@@ -16,11 +16,7 @@ const LISTS = {
   story: (root?: string) => `\`${commandLine(['report'], root)}\` shows all tasks, also removed ones`,
 }
 
-const SETTINGS_SHAPES = {
-  object: 'be an object',
-  list: 'be a list',
-  unique: 'occur only once',
-}
+const SETTINGS_SHAPES = { object: 'be an object', list: 'be a list', unique: 'occur only once' }
 
 const WAIT_REFUSALS = {
   unowned: (task: string, root?: string) =>
@@ -297,14 +293,9 @@ const HOOK_EXITS: Record<keyof typeof HOOK_SENTENCES, number> = {
   internal: EXIT.internal,
 }
 
-const BY_EXIT = [
-  [EXIT.usage, USAGE],
-  [EXIT.no, NO],
-  [EXIT.data, DATA],
-  [EXIT.write, WRITE],
-] as const
+const BY_EXIT = { [EXIT.usage]: USAGE, [EXIT.no]: NO, [EXIT.data]: DATA, [EXIT.write]: WRITE }
 
 export function exitCodeOf(code: string): number {
-  const [exit] = BY_EXIT.find(([, sentences]) => code in sentences) ?? []
-  return exit ?? HOOK_EXITS[code as keyof typeof HOOK_EXITS]
+  const [exit] = Object.entries(BY_EXIT).find(([, sentences]) => code in sentences) ?? []
+  return Number(exit ?? HOOK_EXITS[code as keyof typeof HOOK_EXITS])
 }

@@ -4,12 +4,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { realPath, realPathIfSeen } from '../../disk/file-facts.ts'
 import { textIn } from '../../disk/read.ts'
 import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
+import { inLine } from '../../kernel/text.ts'
 import { attempt, isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
-import { type IsOurs as IsOurPlugin, isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
-import { cachedCopy } from '../settings-messages.ts'
+import { isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
 import { leadsOut, type Scope } from '../settings-paths.ts'
 
 const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
@@ -81,7 +81,7 @@ function startsOurPackage(context: CommandContext, project: string, command: str
 /** Package managers put scripts there for programs (pnpm, Windows). */
 const IN_BIN = /[/\\]node_modules[/\\]\.bin$/
 
-export function ourPlugins(configuration: string): IsOurPlugin {
+export function ourPlugins(configuration: string): IsOurs {
   return (entry) => {
     if (!isOurPlugin(entry)) return false
     const spec = String(specOf(entry))
@@ -142,7 +142,8 @@ export function hookCommand(
 const IN_CACHE = /[/\\](?:_npx|pnpm[/\\]dlx|bunx-[^/\\]+|dlx-[^/\\]+)[/\\]/
 
 export function cacheWarning({ packageFolder }: Pick<CommandContext, 'packageFolder'>): string | undefined {
-  return IN_CACHE.test(packageFolder) ? cachedCopy(packageFolder) : undefined
+  if (!IN_CACHE.test(packageFolder)) return undefined
+  return `Warning: the entry names ${inLine(packageFolder)}, a cache that will be emptied: after that, no stop is blocked, and no error says so. Install a copy that stays, then run this command again: \`npm install --save-dev postflight-guard\``
 }
 
 /** Never the package's name, which OpenCode would fetch from a registry. */
