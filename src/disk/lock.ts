@@ -12,7 +12,7 @@ import {
   fileIdentity,
   identityOfStats,
   isFull,
-  kindAt,
+  kindOfStats,
   named,
 } from './file-facts.ts'
 import { tryRemoveFile } from './write.ts'
@@ -102,7 +102,6 @@ function take(lock: string, patienceMs: number): FileIdentity {
     }
     const status = takeOverStale(lock)
     if (status === 'gone') continue
-    if (status === 'held') refuseForeign(lock)
     // We watch it even if the caller does not wait, or it would never be removed. If the disk's clock differs, each new
     // lock looks stale.
     const endMs = status === 'watched' ? deadline + 2 * WATCH_MS : deadline
@@ -124,37 +123,30 @@ export function createLock(lock: string): FileIdentity {
   }
 }
 
-function refuseForeign(lock: string): void {
-  const kind = kindAt(lock)
-  if (kind === undefined || kind === 'file') return
-  throw new PostflightError('file-unreadable', { path: lock, detail: KIND_NAMES[kind] })
-}
-
 /** A late process must not remove the first one's new lock: a file named after the stale lock's identity decides. */
 function takeOverStale(lock: string): 'gone' | 'watched' | 'held' {
+  const stats = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
+  if (stats === undefined) return 'gone'
+  if (!stats.isFile()) {
+    throw new PostflightError('file-unreadable', { path: lock, detail: KIND_NAMES[kindOfStats(stats)] })
+  }
+  if (!isStale(stats)) return 'held'
+  const identity = identityOfStats(stats)
+  if (!wasWatched(lock, identity)) return 'watched'
+  const right = `${lock}.${identity}.tmp`
   try {
-    const stats = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
-    if (stats === undefined) return 'gone'
-    if (!stats.isFile() || !isStale(stats)) return 'held'
-    if (!wasWatched(lock, identityOfStats(stats))) return 'watched'
-    const right = `${lock}.${identityOfStats(stats)}.tmp`
-    try {
-      createLock(right)
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error
-      const other = fs.lstatSync(right, { bigint: true, throwIfNoEntry: false })
-      if (other !== undefined && isStale(other)) tryRemoveFile(right)
-      return 'held'
-    }
-    if (fileIdentity(lock) === identityOfStats(stats)) tryRemoveFile(lock)
-    tryRemoveFile(right)
-    watched.delete(lock)
-    return 'gone'
+    createLock(right)
   } catch (error) {
     const code = errorCode(error)
     if (code === 'EACCES' || code === 'EROFS') throw new PostflightError('cannot-write', { path: lock, detail: code })
+    const other = attempt(() => fs.lstatSync(right, { bigint: true, throwIfNoEntry: false }))
+    if (other !== undefined && isStale(other)) tryRemoveFile(right)
     return 'held'
   }
+  if (attempt(() => fileIdentity(lock)) === identity) tryRemoveFile(lock)
+  tryRemoveFile(right)
+  watched.delete(lock)
+  return 'gone'
 }
 
 function wasWatched(lock: string, identity: FileIdentity): boolean {
