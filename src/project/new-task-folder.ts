@@ -39,7 +39,9 @@ export async function inTaskFolder<Result>(
 export async function inFolder<Result>(folder: TaskFolder, work: () => Result | Promise<Result>): Promise<Result> {
   const made: string[] = []
   try {
-    makeTaskFolder(folder, made)
+    for (const each of new Set([path.join(folder.root, SPECS_FOLDER), path.dirname(folder.path), folder.path])) {
+      if (makeLastingFolder(each)) made.push(each)
+    }
     return await work()
   } catch (error) {
     for (const each of made.reverse()) removeIfEmpty(each)
@@ -129,11 +131,4 @@ function existing(root: string, reference: TaskReference): TaskFolder[] {
 
 function isTop(root: string): (folder: TaskFolder) => boolean {
   return (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER)
-}
-
-function makeTaskFolder(folder: TaskFolder, made: string[]): void {
-  const specs = path.join(folder.root, SPECS_FOLDER)
-  for (const target of new Set([specs, path.dirname(folder.path), folder.path])) {
-    if (makeLastingFolder(target)) made.push(target)
-  }
 }

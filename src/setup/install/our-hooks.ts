@@ -56,14 +56,7 @@ export function readManifest(file: string): Record<string, unknown> {
 }
 
 export function ourHooks(context: CommandContext, project: string): IsOurs {
-  // Editing a list asks about the same command many times.
-  const known = new Map<string, boolean>()
-  return (hook) => {
-    if (!isOurHook(hook)) return false
-    const isOurs = known.get(hook.command) ?? startsOurPackage(context, project, hook.command)
-    known.set(hook.command, isOurs)
-    return isOurs
-  }
+  return (hook) => isOurHook(hook) && startsOurPackage(context, project, hook.command)
 }
 
 function startsOurPackage(context: CommandContext, project: string, command: string): boolean {
@@ -134,7 +127,9 @@ export function hookCommand(
   const isWindows = platform === 'win32'
   const name = isWindows ? 'dist/hook.js' : 'hooks/postflight-hook'
   const location = portable ? `$CLAUDE_PROJECT_DIR/${dependency}/${name}` : path.join(packageFolder, name)
-  const file = doubleQuoted(location, portable)
+  // Keeps spaces, and still expands our own `$CLAUDE_PROJECT_DIR`.
+  const special = portable ? /["`\\]/g : /["`$\\]/g
+  const file = `"${location.split(path.sep).join('/').replace(special, '\\$&')}"`
   return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
 }
 
@@ -154,10 +149,4 @@ export function openCodePlugin({ packageFolder }: CommandContext, scope: Scope, 
       ? pathToFileURL(path.join(packageFolder, PLUGIN_FILE)).href
       : `./${dependency}/${PLUGIN_FILE}`
   return { plugin, portable: dependency !== undefined }
-}
-
-/** Keeps spaces, and still expands our own `$CLAUDE_PROJECT_DIR`. */
-function doubleQuoted(location: string, portable: boolean): string {
-  const special = portable ? /["`\\]/g : /["`$\\]/g
-  return `"${location.split(path.sep).join('/').replace(special, '\\$&')}"`
 }

@@ -147,7 +147,8 @@ function openCodeTarget(context: CommandContext, scope: HostScope, project: stri
 /** Hosts run each entry, so each stop would count twice. */
 export function refuseSecond(context: CommandContext, { project, files, entry, scope }: Target): void {
   const locations = settingsLocations(context, project)
-  const plugin = enabledPlugin(locations)?.name ?? ownPlugin(context)
+  const isPlugin = fs.existsSync(path.join(context.packageFolder, '.claude-plugin', 'plugin.json'))
+  const plugin = enabledPlugin(locations)?.name ?? (isPlugin ? 'postflight-guard' : undefined)
   if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
   const wired = locations.filter(({ commands }) => commands.length > 0)
   const isWished = ({ file }: SettingsLocation): boolean => files.some((one) => distinctFiles([file, one]).length === 1)
@@ -176,10 +177,6 @@ function refuseOtherFile(context: CommandContext, host: string, locations: reado
   const wired = locations.find(({ commands }) => commands.length > 0)
   if (wired === undefined) return
   refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${host} --scope ${wired.scope}`)
-}
-
-function ownPlugin({ packageFolder }: CommandContext): string | undefined {
-  return fs.existsSync(path.join(packageFolder, '.claude-plugin', 'plugin.json')) ? 'postflight-guard' : undefined
 }
 
 function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command: string): never {
@@ -252,20 +249,18 @@ export function removalsFrom(target: Target, files: readonly string[]) {
     const before = readSettingsFile(file) ?? ''
     const rest = target.remove(before, file)
     if (rest === before) return []
-    const backups = listBackups(file).map((backup) => readBackup(target, file, backup))
+    const backups = listBackups(file).map((backup) => {
+      // One that cannot be read stays, and does not stop `uninstall`.
+      const text = attempt(() => readSettingsFile(backup))
+      return { file: backup, text, withoutOurs: attempt(() => text && target.remove(text, file), text) }
+    })
     // A backup without our entries is of a file that existed before.
-    const existed = backups.some(({ text, others }) => text !== undefined && others === text)
+    const existed = backups.some(({ text, withoutOurs }) => text !== undefined && withoutOurs === text)
     // A link is not removed: its target would stay.
     const after = rest.trim() === '{}' && !existed && kindAt(file) !== 'link' ? undefined : rest
-    const ofBackups = backups.map((backup) => ({ file: backup.file, isNeedless: backup.others === (after ?? '') }))
+    const ofBackups = backups.map((backup) => ({ file: backup.file, isNeedless: backup.withoutOurs === (after ?? '') }))
     return [{ file, before, after, backups: ofBackups, top: topOf(target) }]
   })
-}
-
-/** `others`: without our entries. A backup that cannot be read has no text: it stays, and does not stop `uninstall`. */
-function readBackup({ remove }: Target, file: string, backup: string) {
-  const text = attempt(() => readSettingsFile(backup))
-  return { file: backup, text, others: attempt(() => text && remove(text, file), text) }
 }
 
 /** Folders below `top` that become empty are removed too. */
