@@ -11,9 +11,9 @@ export function attempt<T, Otherwise = undefined>(action: () => T, otherwise?: O
   }
 }
 
-/** Empty if the text is not a JSON object. */
+/** Empty if the text is not a JSON object. Editors on Windows write a byte order mark. */
 export function jsonObjectIn(text: string): Record<string, unknown> {
-  const value: unknown = attempt(() => JSON.parse(text))
+  const value: unknown = attempt(() => JSON.parse(text.replace(/^\ufeff/, '')))
   return isJsonObject(value) ? value : {}
 }
 

@@ -8,7 +8,6 @@ import { inLine } from '../../kernel/text.ts'
 import { attempt, isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
-import { splitMark } from '../json-document.ts'
 import { isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
 import { leadsOut, type Scope } from '../settings-paths.ts'
 
@@ -50,9 +49,8 @@ function isOurPackage(folder: string): boolean {
   return manifests.some((file) => readManifest(path.join(folder, file)).name === 'postflight-guard')
 }
 
-/** npm too reads past a byte order mark, which editors on Windows write. */
 export function readManifest(file: string): Record<string, unknown> {
-  return jsonObjectIn(splitMark(textIn(file) ?? '').body)
+  return jsonObjectIn(textIn(file) ?? '')
 }
 
 export function ourHooks(context: CommandContext, project: string): IsOurs {

@@ -8,7 +8,6 @@ import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { linkedWorktree } from '../../project/root.ts'
 import { commandOf, findCommands, removeEntries } from '../claude-hooks.ts'
-import { splitMark } from '../json-document.ts'
 import { requireRules } from '../permission-rules.ts'
 import {
   claudeSettingsPath,
@@ -81,14 +80,10 @@ const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
 function effective<T>(locations: readonly SettingsLocation[], pick: (settings: Record<string, unknown>) => T) {
   return READ_ORDER.flatMap((scope) => locations.filter((location) => location.scope === scope))
     .flatMap(({ text, file }) => {
-      const value = pick(parsed(text))
+      const value = pick(jsonObjectIn(text))
       return value === undefined ? [] : [{ value, file }]
     })
     .at(-1)
-}
-
-function parsed(text: string): Record<string, unknown> {
-  return jsonObjectIn(splitMark(text).body)
 }
 
 export function hooksDisabledIn(locations: readonly SettingsLocation[], name = 'disableAllHooks'): string | undefined {
@@ -113,7 +108,7 @@ export function isInstalledIn(managed: readonly SettingsLocation[]): boolean {
 /** The settings of an organization with which Claude Code runs no hook of ours (2.1.332). */
 export function forbidsHooks(managed: readonly SettingsLocation[], locations: readonly SettingsLocation[]) {
   const forbids = ({ text }: SettingsLocation): boolean => {
-    const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = parsed(text)
+    const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = jsonObjectIn(text)
     if (disableAllHooks === true) return true
     if (isInstalledIn(managed)) return false
     const isLocked = locked === true || (Array.isArray(locked) && locked.includes('hooks'))
@@ -139,7 +134,9 @@ const PLUGIN = /^postflight-guard@/
 
 export function enabledPlugin(locations: readonly SettingsLocation[]): { name: string; file: string } | undefined {
   const listed = ({ enabledPlugins }: Record<string, unknown>) => (isJsonObject(enabledPlugins) ? enabledPlugins : {})
-  const names = locations.flatMap(({ text }) => Object.keys(listed(parsed(text)))).filter((name) => PLUGIN.test(name))
+  const names = locations
+    .flatMap(({ text }) => Object.keys(listed(jsonObjectIn(text))))
+    .filter((name) => PLUGIN.test(name))
   for (const name of names) {
     const found = effective(locations, (settings) => listed(settings)[name])
     if (found !== undefined && found.value !== false) return { name, file: found.file }
