@@ -3,7 +3,7 @@ import path from 'node:path'
 import { errorCode, realPath, unlessAbsent } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { BACKUP, withVerifiedFile } from '../disk/verified-write.ts'
-import { placeNew, sync } from '../disk/write.ts'
+import { placeNew } from '../disk/write.ts'
 import { readSettingsFile } from './settings-paths.ts'
 
 /** Replaces settings files and keeps backups beside them. Only this loads `write-file-atomic`, so reading is separate. */
@@ -58,10 +58,4 @@ function keepOwner(temporary: string, { uid, gid }: fs.Stats): void {
     // Only root may change a file's owner, and some file systems have no owners.
     if (!['EPERM', 'EINVAL', 'ENOSYS'].includes(errorCode(error))) throw error
   }
-}
-
-export function removeSettingsFile(file: string): void {
-  // Another `uninstall` may have removed it.
-  fs.rmSync(file, { force: true })
-  sync(path.dirname(file))
 }

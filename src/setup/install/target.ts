@@ -3,7 +3,7 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { removeIfEmpty } from '../../disk/folders.ts'
 import { readSmallFile, requireText, textIn } from '../../disk/read.ts'
-import { tryRemoveFile } from '../../disk/write.ts'
+import { removeFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
@@ -36,7 +36,7 @@ import {
   SCOPES,
   type Scope,
 } from '../settings-paths.ts'
-import { listBackups, removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
+import { listBackups, replaceSettingsFile } from '../settings-replace.ts'
 import { hookCommand, openCodePlugin, ourHooks, ourPlugins } from './our-hooks.ts'
 import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations, uninstallLine } from './wiring.ts'
 
@@ -267,9 +267,10 @@ export function removalsFrom(target: Target, files: readonly string[]) {
 type PlannedRemoval = Pick<Removal, 'file' | 'after' | 'top'> & Partial<Pick<Removal, 'backups'>>
 
 export function carryOut({ file, after, backups = [], top }: PlannedRemoval): void {
-  if (after === undefined) removeSettingsFile(file)
   // No backup: the only loss is entries that `install` can write again.
-  else replaceSettingsFile(file, after, undefined)
+  if (after !== undefined) replaceSettingsFile(file, after, undefined)
+  // Another `uninstall` may have removed it.
+  else if (removeFile(file)) sync(path.dirname(file))
   for (const backup of backups) if (backup.isNeedless) tryRemoveFile(backup.file)
   if (top === undefined) return
   let folder = path.dirname(file)

@@ -35,8 +35,10 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   const { name } = host
   if (!isHomeKnown(context) || isFromPlugin(context)) return undefined
   const read = [...settingsFiles(context, name, root)].map((file) => readSmallFile(file))
-  if (read.some((one) => mayHold(one, STARTS_HOOK)) || wasSeen(root, host.shellIdentity?.(environment)?.session))
-    return undefined
+  if (read.some((one) => mayHold(one, STARTS_HOOK))) return undefined
+  const session = host.shellIdentity?.(environment)?.session
+  // `status` reports unreadable files.
+  if (attempt(() => sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session))) return undefined
   const line = (word: string): string => commandLine([word], context.rootOption)
   const title = HOST_TITLES[name]
   const own = name === 'claude' ? '' : ` for Claude Code, \`${line('install')} --host ${name}\` for ${title}`
@@ -84,9 +86,4 @@ function isHomeKnown({ findHome }: CommandContext): boolean {
 
 function mayHold(read: FileRead, expected: RegExp): boolean {
   return read.kind === 'unreadable' || (read.kind === 'text' && (!read.whole || expected.test(read.text)))
-}
-
-function wasSeen(root: string, session: string | undefined): boolean {
-  // `status` reports unreadable files.
-  return attempt(() => sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session), false)
 }
