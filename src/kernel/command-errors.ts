@@ -1,5 +1,5 @@
 import { commandLine, resumeSharedLine } from './command-line.ts'
-import type { HOOK_SENTENCES } from './error-messages.ts'
+import { HOOK_SENTENCES } from './error-messages.ts'
 import { JOURNAL_PATH } from './files.ts'
 import { counted, jsonFaultWords, oneLine, shellWord } from './text.ts'
 import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './values.ts'
@@ -274,6 +274,9 @@ const WRITE = {
 } satisfies Sentences
 
 export const COMMAND_SENTENCES = { ...USAGE, ...NO, ...DATA, ...WRITE }
+
+const SENTENCES = { ...HOOK_SENTENCES, ...COMMAND_SENTENCES }
+export const ERROR_CODES = Object.keys(SENTENCES) as (keyof typeof SENTENCES)[]
 
 const HOOK_EXITS: Record<keyof typeof HOOK_SENTENCES, number> = {
   'marker-none': EXIT.no,

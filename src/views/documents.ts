@@ -1,8 +1,6 @@
 import * as z from 'zod/mini'
-import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
+import { ERROR_CODES } from '../kernel/command-errors.ts'
 import { described } from '../kernel/described.ts'
-import { HOOK_SENTENCES } from '../kernel/error-messages.ts'
-import type { ErrorCode } from '../kernel/errors.ts'
 
 export type DocumentSource = z.core.$ZodType | (() => z.core.$ZodType)
 
@@ -64,7 +62,7 @@ export const failedCheck = object({
 })
 
 export const errorDetail = object({
-  code: oneOf(Object.keys({ ...HOOK_SENTENCES, ...COMMAND_SENTENCES }) as ErrorCode[]),
+  code: oneOf(ERROR_CODES),
   message: text('What is wrong and what to do about it, in one line.'),
 })
 

@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { COMMAND_SENTENCES, EXIT, exitCodeOf } from '../../../src/kernel/command-errors.ts'
-import { HOOK_SENTENCES } from '../../../src/kernel/error-messages.ts'
-import {
-  type ErrorArguments,
-  type ErrorCode,
-  errorFault,
-  errorMessage,
-  PostflightError,
-} from '../../../src/kernel/errors.ts'
+import { ERROR_CODES, EXIT, exitCodeOf } from '../../../src/kernel/command-errors.ts'
+import { type ErrorArguments, errorFault, errorMessage, PostflightError } from '../../../src/kernel/errors.ts'
 
-const CODES = Object.keys({ ...HOOK_SENTENCES, ...COMMAND_SENTENCES }) as ErrorCode[]
+type ErrorCode = keyof ErrorArguments
 
 type NameOf<Arguments> = Arguments extends Readonly<Record<string, never>> ? never : keyof Arguments
 
@@ -35,7 +28,7 @@ function sentenceOf(code: ErrorCode, changed: Partial<typeof EVERY_ARGUMENT> = {
 }
 
 describe('exit codes', () => {
-  it.each(CODES)('%s has one, and it is neither 0 nor 2, which hosts read as block', (code) => {
+  it.each(ERROR_CODES)('%s has one, and it is neither 0 nor 2, which hosts read as block', (code) => {
     expect([1, 64, 65, 70, 73]).toContain(exitCodeOf(code))
   })
 
@@ -71,7 +64,7 @@ describe('the error class', () => {
 })
 
 describe('the sentences of errors', () => {
-  it.each(CODES)('%s is one line and a sentence, with nothing undefined', (code) => {
+  it.each(ERROR_CODES)('%s is one line and a sentence, with nothing undefined', (code) => {
     const sentence = sentenceOf(code)
     expect(sentence).not.toMatch(/undefined|\[object|\n/)
     // Its detail is a whole sentence.
@@ -79,14 +72,14 @@ describe('the sentences of errors', () => {
   })
 
   it('each argument occurs in one of them, or chooses its words', () => {
-    const said = CODES.map((code) => sentenceOf(code)).join('\n')
+    const said = ERROR_CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
     expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem', 'unchecked', 'claim', 'status', 'count'])
   })
 
   it('each has a value of an argument, unless its code has no arguments', () => {
     const values = Object.values(EVERY_ARGUMENT).map(String)
-    const silent = CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
+    const silent = ERROR_CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
     expect(silent).toEqual([
       ...['payload-not-object', 'home-unknown', 'session-unknown', 'needs-answer'],
       ...['trust-needs-answer', 'take-alone', 'trust-agent', 'current-folder-lost'],
