@@ -16,7 +16,20 @@ export interface SettingsFile<T> {
   readonly shape: z.ZodMiniType<T>
 }
 
-export function readDocument<T>(text: string, file: SettingsFile<T>) {
+type SettingsDocument<T> = ReturnType<typeof parsedDocument<T>>
+
+export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
+  const last = lastDocument
+  if (last?.text === text && last.shape === file.shape) return last.document as SettingsDocument<T>
+  const document = parsedDocument(text, file)
+  lastDocument = { text, shape: file.shape, document }
+  return document
+}
+
+/** Several edits in a row read the same text. Each kind of file has a shape of its own. */
+let lastDocument: { text: string; shape: unknown; document: SettingsDocument<unknown> } | undefined
+
+function parsedDocument<T>(text: string, file: SettingsFile<T>) {
   const { path, comments, property } = file
   const mark = text.startsWith('\ufeff') ? '\ufeff' : ''
   const body = text.slice(mark.length)
