@@ -125,18 +125,18 @@ const source = (file: string): string => fileURLToPath(new URL(`src/cli/${file}`
 const COMMAND_SENTENCES = source('../kernel/command-errors.ts')
 const COMMAND_ERRORS = './command-errors.js'
 
-/** Without that file an error still has its code, its details and its exit code. */
-const LAZY_COMMAND_ERRORS = `let sentences
-export const COMMAND_SENTENCES = new Proxy({}, {
-  get(_, code) {
-    try {
-      sentences ??= require('${COMMAND_ERRORS}').COMMAND_SENTENCES
-    } catch {
-      sentences = {}
-    }
-    return sentences[code]
-  },
-})`
+/** Without that file an error still has its code and its details, and counts as an internal one. */
+const LAZY_COMMAND_ERRORS = `let errors
+const load = () => {
+  try {
+    errors ??= require('${COMMAND_ERRORS}')
+  } catch {
+    errors = { COMMAND_SENTENCES: {}, exitCodeOf: () => 70 }
+  }
+  return errors
+}
+export const COMMAND_SENTENCES = new Proxy({}, { get: (_, code) => load().COMMAND_SENTENCES[code] })
+export const exitCodeOf = (code) => load().exitCodeOf(code)`
 
 /** Loads the messages of the commands' errors with the first of them: to compile 14 kB takes 0.7 ms at each start. */
 const lazyCommandErrors: Rolldown.Plugin = {
@@ -148,7 +148,8 @@ const lazyCommandErrors: Rolldown.Plugin = {
     order: 'pre',
     handler(file, importer) {
       if (file === COMMAND_ERRORS) return { id: file, external: true }
-      return importer === source('main.ts') && file.endsWith('/command-errors.ts') ? '\0lazy-command-errors' : null
+      const isEager = importer !== source('main.ts') && importer !== source('../views/print.ts')
+      return isEager || !file.endsWith('/command-errors.ts') ? null : '\0lazy-command-errors'
     },
   },
   load: (id) => (id === '\0lazy-command-errors' ? LAZY_COMMAND_ERRORS : null),

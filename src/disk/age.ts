@@ -21,17 +21,9 @@ export function sleepSync(ms: number): void {
 }
 
 /** Ends early, without an error, if `signal` aborts, and immediately if it was aborted before. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal?.addEventListener('abort', end)
-  })
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  const timers = process.getBuiltinModule('node:timers/promises')
+  await timers.setTimeout(ms, undefined, signal && { signal }).catch(() => {})
 }
 
 /** The kernel counts in hundredths of a second and rounds down. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { attempt } from '../kernel/values.ts'
 import { processAgeMs, sleep } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
@@ -117,11 +118,7 @@ async function endGroup(child: ChildProcess): Promise<void> {
 }
 
 function tellGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(-leader, signal)
-  } catch {
-    return false
-  }
+  return attempt(() => process.kill(-leader, signal), false)
 }
 
 async function drained(child: ChildProcess): Promise<void> {

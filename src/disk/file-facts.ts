@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorMessage } from '../kernel/error-messages.ts'
-import { PostflightError, systemCode } from '../kernel/errors.ts'
+import { errorMessage, PostflightError, systemCode } from '../kernel/errors.ts'
 import type { PathKind } from '../kernel/files.ts'
+import { attempt } from '../kernel/values.ts'
 
 /** `path.join` for plain names. `path.join` itself looks at each character, and a block needs thirty paths. */
 export function pathIn(folder: string, ...names: readonly string[]): string {
@@ -11,22 +11,13 @@ export function pathIn(folder: string, ...names: readonly string[]): string {
 
 /** Does not follow links. */
 export function kindAt(path: string): PathKind | undefined {
-  try {
-    const stats = fs.lstatSync(path, { throwIfNoEntry: false })
-    return stats && kindOfStats(stats)
-  } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw error
-  }
+  const stats = unlessAbsent(() => fs.lstatSync(path, { throwIfNoEntry: false }))
+  return stats && kindOfStats(stats)
 }
 
 /** Undefined too if it cannot be inspected. Never throws. */
 export function kindIfSeen(path: string): PathKind | undefined {
-  try {
-    return kindAt(path)
-  } catch {
-    return undefined
-  }
+  return attempt(() => kindAt(path))
 }
 
 export function requireKind(path: string): PathKind | undefined {
@@ -46,21 +37,12 @@ export function kindOfStats(stats: fs.StatsBase<unknown>): PathKind {
 
 /** Only `native` gives a folder one spelling, whatever the case (macOS) or the short name (Windows) that it was given. */
 export function realPath(path: string): string {
-  try {
-    return fs.realpathSync.native(path)
-  } catch (error) {
-    if (isAbsent(error)) return path
-    throw error
-  }
+  return unlessAbsent(() => fs.realpathSync.native(path)) ?? path
 }
 
 /** The path itself if it cannot be resolved. */
 export function realPathIfSeen(path: string): string {
-  try {
-    return fs.realpathSync.native(path)
-  } catch {
-    return path
-  }
+  return attempt(() => fs.realpathSync.native(path), path)
 }
 
 export function unwritableBecause(path: string): string | undefined {
@@ -86,6 +68,16 @@ export function isAbsent(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
+/** Undefined if the path, or a folder above it, does not exist. */
+export function unlessAbsent<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+}
+
 export function isFull(error: unknown): boolean {
   const code = errorCode(error)
   return code === 'ENOSPC' || code === 'EDQUOT'
@@ -104,33 +96,20 @@ export function identityOfStats({ ino, birthtimeNs, mtimeNs }: fs.BigIntStats): 
 }
 
 export function fileIdentity(path: string): FileIdentity | undefined {
-  try {
-    const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
-    return stats?.isFile() ? identityOfStats(stats) : undefined
-  } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw error
-  }
+  const stats = unlessAbsent(() => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false }))
+  return stats?.isFile() ? identityOfStats(stats) : undefined
 }
 
 /** Equal for two paths to one place (a bind mount). */
 export function locationIdentity(path: string): string | undefined {
-  try {
-    const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
-    // Some file systems have no inode numbers.
-    return stats === undefined || stats.ino === 0n ? undefined : `${stats.dev}-${stats.ino}`
-  } catch {
-    return undefined
-  }
+  const stats = attempt(() => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false }))
+  // Some file systems have no inode numbers.
+  return stats === undefined || stats.ino === 0n ? undefined : `${stats.dev}-${stats.ino}`
 }
 
 export function birthMs(path: string): number | undefined {
-  try {
-    const stats = fs.statSync(path, { throwIfNoEntry: false })
-    return stats !== undefined && stats.birthtimeMs > 0 ? stats.birthtimeMs : undefined
-  } catch {
-    return undefined
-  }
+  const stats = attempt(() => fs.statSync(path, { throwIfNoEntry: false }))
+  return stats !== undefined && stats.birthtimeMs > 0 ? stats.birthtimeMs : undefined
 }
 
 // Undefined on Windows, where links need a privilege and pipes are not in folders.
@@ -154,7 +133,5 @@ export function named(error: unknown, path: string): unknown {
 }
 
 export function closeQuietly(descriptor: number): void {
-  try {
-    fs.closeSync(descriptor)
-  } catch {}
+  attempt(() => fs.closeSync(descriptor))
 }

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
+import { attempt } from '../kernel/values.ts'
 import { errorCode, kindAt } from './file-facts.ts'
 import { type FileRead, readSmallFile } from './read.ts'
 import { createFile, sync } from './write.ts'
@@ -37,12 +38,7 @@ export function makeFolder(folder: string): void {
 
 /** Returns false for a link, and if it is not empty or cannot be removed. */
 export function removeIfEmpty(folder: string): boolean {
-  try {
-    fs.rmdirSync(folder)
-    return true
-  } catch {
-    return false
-  }
+  return attempt(() => fs.rmdirSync(folder) ?? true, false)
 }
 
 export function makeFolders(folder: string): void {
@@ -59,13 +55,9 @@ export function makeFolders(folder: string): void {
   }
 }
 
-/** A skill's `git add -A` must not commit it. Never throws. */
+/** A skill's `git add -A` must not commit it. Never throws: the guard works without it. */
 export function hideFromGit(folder: string): void {
-  try {
-    createFile(`${folder}/.gitignore`, '*\n', false)
-  } catch {
-    // The guard works without it.
-  }
+  attempt(() => createFile(`${folder}/.gitignore`, '*\n', false))
 }
 
 export function makeHiddenFolder(folder: string): void {
@@ -126,14 +118,8 @@ export function moveToFree(source: string, folder: string, name: string): void {
 
 /** In order. None if the folder cannot be read. */
 export function namesLike(folder: string, pattern: RegExp): string[] {
-  try {
-    return fs
-      .readdirSync(folder)
-      .filter((name) => pattern.test(name))
-      .sort()
-  } catch {
-    return []
-  }
+  const names = attempt(() => fs.readdirSync(folder), [])
+  return names.filter((name) => pattern.test(name)).sort()
 }
 
 export function lastNamed(folder: string, name: string): string | undefined {

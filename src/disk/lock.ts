@@ -3,6 +3,7 @@ import path from 'node:path'
 import { KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { LOCK_FILE } from '../kernel/files.ts'
+import { attempt } from '../kernel/values.ts'
 import { processAgeMs, sleep, sleepSync } from './age.ts'
 import {
   closeQuietly,
@@ -11,7 +12,7 @@ import {
   fileIdentity,
   identityOfStats,
   isFull,
-  kindAt,
+  kindOfStats,
   named,
 } from './file-facts.ts'
 import { tryRemoveFile } from './write.ts'
@@ -37,24 +38,19 @@ const WATCH_MS = 150
 
 const watched = new Map<string, { readonly identity: FileIdentity; readonly sinceMs: number }>()
 
-export function withLock<T>(folder: string, patienceMs: number, action: () => T): T {
-  const lock = path.join(folder, LOCK_FILE)
-  return whileHeld(lock, take(lock, patienceMs), action)
-}
-
 /** Runs without a lock if no inodes are left: then no other process can create a lock or a marker's text either. */
 export function withLockIfRoom<T>(folder: string, action: () => T): T {
+  return withLock(folder, COMMAND_PATIENCE_MS, action, false)
+}
+
+export function withLock<T>(folder: string, patienceMs: number, action: () => T, needsRoom = true): T {
   const lock = path.join(folder, LOCK_FILE)
   let held: FileIdentity | undefined
   try {
-    held = take(lock, COMMAND_PATIENCE_MS)
+    held = take(lock, patienceMs)
   } catch (error) {
-    if (!isFull(error)) throw error
+    if (needsRoom || !isFull(error)) throw error
   }
-  return whileHeld(lock, held, action)
-}
-
-function whileHeld<T>(lock: string, held: FileIdentity | undefined, action: () => T): T {
   try {
     return action()
   } finally {
@@ -92,11 +88,8 @@ export function withoutSleep<T>(action: () => T, sinceMs = processAgeMs()): T {
 
 /** The lock may be another process's if this one slept for seconds. */
 export function releaseLock(lock: string, held: FileIdentity | undefined): void {
-  try {
-    if (held !== undefined && fileIdentity(lock) === held) tryRemoveFile(lock)
-  } catch {
-    // The owner is unknown: the lock becomes stale.
-  }
+  // If the owner is unknown, the lock becomes stale.
+  if (held !== undefined && attempt(() => fileIdentity(lock)) === held) tryRemoveFile(lock)
 }
 
 function take(lock: string, patienceMs: number): FileIdentity {
@@ -109,7 +102,6 @@ function take(lock: string, patienceMs: number): FileIdentity {
     }
     const status = takeOverStale(lock)
     if (status === 'gone') continue
-    if (status === 'held') refuseForeign(lock)
     // We watch it even if the caller does not wait, or it would never be removed. If the disk's clock differs, each new
     // lock looks stale.
     const endMs = status === 'watched' ? deadline + 2 * WATCH_MS : deadline
@@ -131,37 +123,30 @@ export function createLock(lock: string): FileIdentity {
   }
 }
 
-function refuseForeign(lock: string): void {
-  const kind = kindAt(lock)
-  if (kind === undefined || kind === 'file') return
-  throw new PostflightError('file-unreadable', { path: lock, detail: KIND_NAMES[kind] })
-}
-
 /** A late process must not remove the first one's new lock: a file named after the stale lock's identity decides. */
 function takeOverStale(lock: string): 'gone' | 'watched' | 'held' {
+  const stats = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
+  if (stats === undefined) return 'gone'
+  if (!stats.isFile()) {
+    throw new PostflightError('file-unreadable', { path: lock, detail: KIND_NAMES[kindOfStats(stats)] })
+  }
+  if (!isStale(stats)) return 'held'
+  const identity = identityOfStats(stats)
+  if (!wasWatched(lock, identity)) return 'watched'
+  const right = `${lock}.${identity}.tmp`
   try {
-    const stats = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
-    if (stats === undefined) return 'gone'
-    if (!stats.isFile() || !isStale(stats)) return 'held'
-    if (!wasWatched(lock, identityOfStats(stats))) return 'watched'
-    const right = `${lock}.${identityOfStats(stats)}.tmp`
-    try {
-      createLock(right)
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error
-      const other = fs.lstatSync(right, { bigint: true, throwIfNoEntry: false })
-      if (other !== undefined && isStale(other)) tryRemoveFile(right)
-      return 'held'
-    }
-    if (fileIdentity(lock) === identityOfStats(stats)) tryRemoveFile(lock)
-    tryRemoveFile(right)
-    watched.delete(lock)
-    return 'gone'
+    createLock(right)
   } catch (error) {
     const code = errorCode(error)
     if (code === 'EACCES' || code === 'EROFS') throw new PostflightError('cannot-write', { path: lock, detail: code })
+    const other = attempt(() => fs.lstatSync(right, { bigint: true, throwIfNoEntry: false }))
+    if (other !== undefined && isStale(other)) tryRemoveFile(right)
     return 'held'
   }
+  if (attempt(() => fileIdentity(lock)) === identity) tryRemoveFile(lock)
+  tryRemoveFile(right)
+  watched.delete(lock)
+  return 'gone'
 }
 
 function wasWatched(lock: string, identity: FileIdentity): boolean {

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { attempt } from '../kernel/values.ts'
 import { processAgeMs, sleepSync } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
@@ -26,25 +27,19 @@ export function writeAll(descriptor: 1 | 2, text: string): string | undefined {
 
 /** Loads `node:tty` (3 ms) only for a character device. */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
-  try {
-    const stats = fs.fstatSync(descriptor)
-    if (!stats.isCharacterDevice() || isNullDevice(stats)) return false
-    return process.getBuiltinModule('node:tty').isatty(descriptor)
-  } catch {
-    return false
-  }
+  const stats = attempt(() => fs.fstatSync(descriptor))
+  if (!stats?.isCharacterDevice() || isNullDevice(stats)) return false
+  return process.getBuiltinModule('node:tty').isatty(descriptor)
 }
 
 /** `isPiped`: the host itself reads from a pipe, so a pipe proves nothing. */
 export function isCaught(descriptor: number, { isPiped }: { readonly isPiped: boolean }): boolean {
-  try {
-    const stats = fs.fstatSync(descriptor)
-    return (stats.isFIFO() && !isPiped) || (stats.isCharacterDevice() && isNullDevice(stats))
-  } catch {
-    return false
-  }
+  const stats = attempt(() => fs.fstatSync(descriptor))
+  if (stats?.isFIFO()) return !isPiped
+  return stats !== undefined && isNullDevice(stats)
 }
 
 function isNullDevice(stats: fs.Stats): boolean {
-  return stats.rdev === fs.statSync(process.getBuiltinModule('node:os').devNull).rdev
+  const nullDevice = attempt(() => fs.statSync(process.getBuiltinModule('node:os').devNull))
+  return stats.isCharacterDevice() && stats.rdev === nullDevice?.rdev
 }

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { STDIN_DETAILS } from '../kernel/error-messages.ts'
+import { attempt } from '../kernel/values.ts'
 import { processAgeMs, sleepSync } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
@@ -76,14 +77,10 @@ function readDirectly(collected: Collected, patienceMs: number): StdinRead | und
 }
 
 function openDirectly(): number | undefined {
-  try {
-    const stats = fs.fstatSync(0)
-    if (stats.isFile()) return 0
-    if (!stats.isFIFO() || process.platform !== 'linux') return undefined
-    return fs.openSync('/proc/self/fd/0', fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
-  } catch {
-    return undefined
-  }
+  const stats = attempt(() => fs.fstatSync(0))
+  if (stats?.isFile()) return 0
+  if (!stats?.isFIFO() || process.platform !== 'linux') return undefined
+  return attempt(() => fs.openSync('/proc/self/fd/0', fs.constants.O_RDONLY | fs.constants.O_NONBLOCK))
 }
 
 function readStream(stdin: NodeJS.ReadStream, collected: Collected, patienceMs: number): Promise<StdinRead> {
@@ -115,10 +112,5 @@ function endsWithBrace(bytes: Buffer): boolean {
 }
 
 function isWhole(text: string): boolean {
-  try {
-    JSON.parse(text.replace(/^\ufeff/, ''))
-    return true
-  } catch {
-    return false
-  }
+  return attempt(() => JSON.parse(text.replace(/^\ufeff/, ''))) !== undefined
 }

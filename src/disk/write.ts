@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import nodePath from 'node:path'
-import { closeQuietly, errorCode, isAbsent, named, writeWhole } from './file-facts.ts'
+import { attempt } from '../kernel/values.ts'
+import { closeQuietly, errorCode, isAbsent, named, unlessAbsent, writeWhole } from './file-facts.ts'
 
 /** Readers see the old file or the new one, even after a power cut (docs/design.md, "Power cuts"). */
 
@@ -82,18 +83,10 @@ export function replaceFile(
 }
 
 export function removeFile(path: string): boolean {
-  try {
-    fs.unlinkSync(path)
-    return true
-  } catch (error) {
-    if (isAbsent(error)) return false
-    throw error
-  }
+  return unlessAbsent(() => fs.unlinkSync(path) ?? true) ?? false
 }
 
 /** Only for leftovers, never for a marker. */
 export function tryRemoveFile(path: string): void {
-  try {
-    fs.unlinkSync(path)
-  } catch {}
+  attempt(() => fs.unlinkSync(path))
 }

@@ -1,8 +1,7 @@
-import { MAX_CHECKS } from '../kernel/errors.ts'
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../kernel/file-pattern.ts'
 import type { SchemaFault } from '../kernel/schema-faults.ts'
 import { closestName, counted, oneLine, QUOTE_LIMIT, quote, unknownField } from '../kernel/text.ts'
-import { isJsonObject } from '../kernel/values.ts'
+import { isJsonObject, MAX_CHECKS } from '../kernel/values.ts'
 import type { FaultPath } from '../kernel/yaml-text.ts'
 
 export const DONE_REASON = {

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import { described, optionally } from '../kernel/described.ts'
-import { messageOf } from '../kernel/error-messages.ts'
-import { MAX_CHECKS, PostflightError } from '../kernel/errors.ts'
+import { messageOf, PostflightError } from '../kernel/errors.ts'
 import { MAX_ALTERNATIVES } from '../kernel/file-pattern.ts'
 import { DONE_PATH } from '../kernel/files.ts'
 import { quotedNames } from '../kernel/text.ts'
+import { MAX_CHECKS } from '../kernel/values.ts'
 import { firstOf, type PlacedFinding, placedInOrder, readYamlText } from '../kernel/yaml-text.ts'
 import {
   type DoneRule,

@@ -6,7 +6,7 @@ import { sha256 } from '../disk/ids.ts'
 import { removeFile, replaceFile, tryRemoveFile } from '../disk/write.ts'
 import { hasDoneFile } from '../done/trust-store.ts'
 import { anyHost, exemptionOf } from '../hosts/all-hosts.ts'
-import type { Occasion, ReturnedAgent } from '../hosts/host.ts'
+import type { Occasion, Payload } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { JOURNAL_FOLDER, REPORTS_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { stripControl } from '../kernel/text.ts'
@@ -80,7 +80,10 @@ function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes:
   })
 }
 
-export function handleReturn({ payload: { event }, roots }: Occasion, returned: ReturnedAgent): Answered {
+export function handleReturn(
+  { payload: { event }, roots }: Occasion,
+  returned: NonNullable<Payload['returned']>,
+): Answered {
   const complaints: string[] = []
   // An agent that changed folders may have several reports.
   const kept = roots.flatMap((root) => {

@@ -1,7 +1,7 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS } from '../disk/lock.ts'
-import type { Occasion } from '../hosts/host.ts'
+import type { Occasion } from '../hosts/payload.ts'
 import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import type { Marker } from '../marker/marker.ts'
 import { changeMarker } from '../marker/marker-store.ts'

@@ -1,9 +1,11 @@
-import { type Environment, known, variable } from '../kernel/values.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import { type Environment, isJsonObject, known, variable } from '../kernel/values.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { droid } from './droid.ts'
-import type { Exemption, HostAnswers, HostDifference, Payload, PayloadFields, ShellIdentity } from './host.ts'
+import type { Exemption, HostAnswers, HostDifference, ShellIdentity } from './host.ts'
+import { EMPTY_PAYLOAD, type Payload, type PayloadFields, readPayload } from './payload.ts'
 import { qwenCode } from './qwen-code.ts'
 
 export const postflight: HostDifference = {
@@ -24,10 +26,20 @@ const kimi: HostDifference = {
 /** In the order in which their variables are read (docs/hosts.md, "One host in another's shell"). */
 const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCode, copilot, droid, kimi]
 
-export const ENDING_TOOLS: readonly string[] = HOSTS.flatMap((host) => host.endingTools ?? [])
+const ENDING_TOOLS: readonly string[] = HOSTS.flatMap((host) => host.endingTools ?? [])
 
-export function readFields(fields: PayloadFields): PayloadFields {
-  return HOSTS.reduce((read, host) => host.readFields?.(read) ?? read, fields)
+export function parsePayload(text: string, nowMs: number): Payload {
+  const body = text.replace(/^\ufeff/, '').trim()
+  if (body === '') return EMPTY_PAYLOAD
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch (error) {
+    throw new PostflightError('payload-not-json', { detail: (error as Error).message })
+  }
+  if (!isJsonObject(value)) throw new PostflightError('payload-not-object')
+  const fields = HOSTS.reduce<PayloadFields>((read, host) => host.readFields?.(read) ?? read, value)
+  return readPayload(fields, nowMs, ENDING_TOOLS)
 }
 
 /** Several, the outer ones too, if one host runs in another's shell. */

@@ -1,5 +1,6 @@
 import { type Environment, isJsonObject, variable } from '../kernel/values.ts'
-import type { HostDifference, Payload, PayloadFields } from './host.ts'
+import type { HostDifference } from './host.ts'
+import type { Payload, PayloadFields } from './payload.ts'
 
 /** Claude Code (measured with 2.1.329). */
 export const claudeCode: HostDifference = {

@@ -1,6 +1,7 @@
 import { known, variable } from '../kernel/values.ts'
 import { BOTH_STOPS, eventEntries, type HookHost, type HookLocation } from './hook-entries.ts'
-import { type HostDifference, MAIN_AGENT } from './host.ts'
+import type { HostDifference } from './host.ts'
+import { MAIN_AGENT } from './payload.ts'
 
 /** Codex CLI (measured with 0.169.0). Its shell names root session and thread; a sub-agent has its own thread. */
 export const codex: HostDifference = {

@@ -1,6 +1,7 @@
 import { isJsonObject, variable } from '../kernel/values.ts'
 import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
-import { type HostDifference, hasVariable, type PayloadFields } from './host.ts'
+import { type HostDifference, hasVariable } from './host.ts'
+import type { PayloadFields } from './payload.ts'
 
 const isHook = hasVariable('COPILOT_PROJECT_DIR')
 

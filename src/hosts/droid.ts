@@ -1,6 +1,7 @@
 import { variable } from '../kernel/values.ts'
 import { eventEntries, type HookHost } from './hook-entries.ts'
-import { type HostDifference, hasVariable, MAIN_AGENT } from './host.ts'
+import { type HostDifference, hasVariable } from './host.ts'
+import { MAIN_AGENT } from './payload.ts'
 
 const isHook = hasVariable('FACTORY_PROJECT_DIR')
 

@@ -1,7 +1,7 @@
-import { PostflightError } from '../kernel/errors.ts'
-import { isJsonObject, known } from '../kernel/values.ts'
-import { ENDING_TOOLS, readFields } from './all-hosts.ts'
-import { MAIN_AGENT, type Payload, type ReturnedAgent } from './host.ts'
+import type { CommandReader } from '../kernel/command-line.ts'
+import { type Environment, isJsonObject, known } from '../kernel/values.ts'
+
+export const MAIN_AGENT = 'main'
 
 /** No host has longer ids, and we write ids to files. */
 export const MAX_ID_LENGTH = 256
@@ -14,25 +14,15 @@ const LONGEST_DELAY_MS = 600_000
 /** Hooks that never read their stdin assume the same. */
 export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', wakeUps: 0, shells: [] }
 
-export function parsePayload(text: string, nowMs: number): Payload {
-  const body = text.replace(/^\ufeff/, '').trim()
-  if (body === '') return EMPTY_PAYLOAD
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-  } catch (error) {
-    throw new PostflightError('payload-not-json', { detail: (error as Error).message })
-  }
-  if (!isJsonObject(value)) throw new PostflightError('payload-not-object')
-  return fromFields(readFields(value), nowMs)
-}
+export type PayloadFields = Readonly<Record<string, unknown>>
 
-type Fields = Readonly<Record<string, unknown>>
+/** An absent field is unknown. */
+export type Payload = Readonly<ReturnType<typeof readPayload>>
 
-function fromFields(fields: Fields, nowMs: number): Payload {
+export function readPayload(fields: PayloadFields, nowMs: number, endingTools: readonly string[]) {
   const named = text(fields, 'hook_event_name') ?? 'SubagentStop'
   const tool = text(fields, 'tool_name')
-  const endingTool = named === 'PreToolUse' && tool !== undefined && ENDING_TOOLS.includes(tool) ? tool : undefined
+  const endingTool = named === 'PreToolUse' && tool !== undefined && endingTools.includes(tool) ? tool : undefined
   const stop = identifier(fields, 'agent_id') === undefined ? 'Stop' : 'SubagentStop'
   const event = endingTool === undefined ? named : stop
   const session = identifier(fields, 'session_id')
@@ -50,33 +40,49 @@ function fromFields(fields: Fields, nowMs: number): Payload {
   const command = isJsonObject(toolInput) ? text(toolInput, 'command') : undefined
   return known({
     event,
+    /** If above 0, the agent will stop again. */
     wakeUps: tasks.filter(wakesAgent).length + countScheduledOnce(own(fields, 'session_crons'), nowMs),
     shells: shells.map((task) => text(task, 'description') ?? text(task, 'command') ?? text(task, 'id') ?? ''),
     shellIds: shellIds.length > 0 ? shellIds : undefined,
     endingTool,
+    /** Markers ignore it. */
     followsBlock: typeof followsBlock === 'boolean' ? followsBlock : undefined,
     session,
+    /** `main`, or the sub-agent's id. */
     agent,
+    /** Empty for Claude Code's own agents, such as its compaction (2.1.329). */
     agentType: own(fields, 'agent_type') === '' ? '' : identifier(fields, 'agent_type'),
+    /** Only Copilot sends it, with each event of a sub-agent. */
     parentAgent: identifier(fields, 'parent_agent_id'),
+    /** Only droid sends it. */
     caller: identifier(fields, 'calling_session_id'),
+    /** Kimi Code's name for itself. */
     client: text(fields, 'client_type'),
     cwd: text(fields, 'cwd'),
     transcript: text(fields, 'transcript_path'),
+    /** Codex's id of the turn. */
     turn,
+    /**
+     * Constant through a chain of blocks; changes when the user writes or background work wakes the agent (Claude Code
+     * 2.1.329). On Codex the turn's id.
+     */
     prompt,
     command,
     output: command === undefined ? undefined : outputText(own(fields, 'tool_response')),
     durationMs: typeof durationMs === 'number' && durationMs >= 0 ? durationMs : undefined,
     sentMs: sentMs <= nowMs && nowMs - sentMs < LONGEST_DELAY_MS ? sentMs : undefined,
+    /** Claude Code 2.1.329. */
     lastMessage: text(fields, 'last_assistant_message'),
+    /** From `source`, as Claude Code documents it. */
     isCompacted: (event === 'SessionStart' && own(fields, 'source') === 'compact') || undefined,
+    /** Claude Code 2.1.329. */
     isPlanning: text(fields, 'permission_mode') === 'plan' || undefined,
+    /** Its caller just got its last message (Claude Code 2.1.329). */
     returned: event === 'PostToolUse' ? returnedAgent(own(fields, 'tool_response')) : undefined,
   })
 }
 
-function returnedAgent(response: unknown): ReturnedAgent | undefined {
+function returnedAgent(response: unknown) {
   if (!isJsonObject(response)) return undefined
   const agent = identifier(response, 'agentId')
   // A skill with `context: fork` has a `result` (Claude Code 2.1.332).
@@ -97,7 +103,7 @@ function agentOf(event: string, session: string | undefined, agentId: string | u
 }
 
 /** `{ id, type, status, description, command }` (Claude Code 2.1.329). */
-function runningTasks(tasks: unknown): Fields[] {
+function runningTasks(tasks: unknown): PayloadFields[] {
   if (!Array.isArray(tasks)) return []
   return tasks.filter(isJsonObject).filter((task) => {
     const status = text(task, 'status')
@@ -109,7 +115,7 @@ function runningTasks(tasks: unknown): Fields[] {
  * Qwen Code 0.24.4 names sub-agents differently; older clients send no type. A shell's end wakes the agent too (Claude
  * Code 2.1.329), but it may never end.
  */
-function wakesAgent(task: Fields): boolean {
+function wakesAgent(task: PayloadFields): boolean {
   const type = own(task, 'type') ?? ''
   return typeof type === 'string' && /^$|agent|^workflow$|^mcp[ _-]?task$|^cloud[ _-]?session$/i.test(type)
 }
@@ -124,7 +130,7 @@ function countScheduledOnce(crons: unknown, nowMs: number): number {
 }
 
 /** Minute, hour, day, month, weekday. */
-function comesSoon(cron: Fields, nowMs: number): boolean {
+function comesSoon(cron: PayloadFields, nowMs: number): boolean {
   const [, , day = '*', month = '*', weekday = '*'] = (text(cron, 'schedule') ?? '').split(' ')
   return [nowMs, nowMs + DAY_MS].some((ms) => {
     // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
@@ -145,16 +151,60 @@ function outputText(response: unknown): string {
     .join('\n')
 }
 
-function own(fields: Fields, name: string): unknown {
+function own(fields: PayloadFields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
-function text(fields: Fields, name: string): string | undefined {
+function text(fields: PayloadFields, name: string): string | undefined {
   const value = own(fields, name)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function identifier(fields: Fields, name: string): string | undefined {
+function identifier(fields: PayloadFields, name: string): string | undefined {
   const value = text(fields, name)
   return value !== undefined && value.length <= MAX_ID_LENGTH ? value : undefined
+}
+
+/** Not if work will wake the agent, nor in plan mode, in which it cannot change files. */
+export function mayGetWork({ event, wakeUps, isPlanning }: Payload): boolean {
+  return event === 'Stop' && wakeUps === 0 && isPlanning !== true
+}
+
+export interface Moment {
+  readonly payload: Payload
+  readonly nowMs: number
+  /** Later than the agent's stop. */
+  readonly startMs: number
+  readonly sessionBornMs: number | undefined
+}
+
+export interface Occasion extends Moment {
+  readonly environment: Environment
+  readonly roots: readonly string[]
+  readonly reader: CommandReader
+  /** Age of this process (ms) at which judging ends. */
+  readonly deadline: number | undefined
+  /** Waits for the locks that the action takes: a process of its own sleeps, a server goes on with its other work. */
+  readonly patiently: <T>(action: () => T) => T | Promise<T>
+}
+
+/** Of a process of its own. Reads values lazily, so never spread an occasion. */
+export function occasionOf(
+  known: Omit<Occasion, 'startMs' | 'sessionBornMs' | 'patiently'>,
+  find: { readonly startMs: () => number; readonly sessionBornMs: () => number | undefined },
+): Occasion {
+  let startMs: number | undefined
+  let born: { readonly ms: number | undefined } | undefined
+  return {
+    ...known,
+    patiently: (action) => action(),
+    get startMs() {
+      startMs ??= find.startMs()
+      return startMs
+    },
+    get sessionBornMs() {
+      born ??= { ms: find.sessionBornMs() }
+      return born.ms
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, known, variable } from '../kernel/values.ts'
 import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
-import { type HostDifference, hasVariable, MAIN_AGENT, type PayloadFields } from './host.ts'
+import { type HostDifference, hasVariable } from './host.ts'
+import { MAIN_AGENT, type PayloadFields } from './payload.ts'
 
 /** Qwen Code (measured with 0.24.4). Shell and payloads name the same ids. */
 export const qwenCode: HostDifference = {

@@ -1,48 +1,48 @@
 import { commandLine } from './command-line.ts'
-import { type ErrorArguments, type ErrorCode, isSystemCode, PostflightError, systemCode } from './errors.ts'
 import { JOURNAL_PATH, type PathKind, SPECS_FOLDER } from './files.ts'
-import { oneLine, QUOTE_LIMIT, UNNAMED_FILE } from './text.ts'
 
-const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detail: string) => string> = {
-  'not-json': (detail) => `is not complete JSON (${detail})`,
-  version: (detail) => `has version ${detail}, which this postflight-guard does not support`,
-  shape: (detail) => `is not a valid workflow state (invalid: ${detail})`,
-  unreadable: (detail) => `cannot be read (${detail})`,
+const STATE_PROBLEMS = {
+  'not-json': (detail: string) => `is not complete JSON (${detail})`,
+  version: (detail: string) => `has version ${detail}, which this postflight-guard does not support`,
+  shape: (detail: string) => `is not a valid workflow state (invalid: ${detail})`,
+  unreadable: (detail: string) => `cannot be read (${detail})`,
 }
 
-/** `root`: the `--root` that the commands in it need. */
-export type Sentences = { readonly [Code in ErrorCode]: (args: ErrorArguments[Code], root?: string) => string }
-
+/** The errors of the hook. `root`: the `--root` that the commands in a sentence need. */
 export const HOOK_SENTENCES = {
-  'marker-none': (a) =>
+  'marker-none': (a: { folder: string }) =>
     a.folder === SPECS_FOLDER
       ? `no marker in ${SPECS_FOLDER}/ itself, and new ones are made only in task folders: give a <task>.`
       : a.folder.startsWith(`${JOURNAL_PATH}/`)
         ? `no marker in ${a.folder}: specs/done.yaml has blocked no stop there, so there is nothing to clear or to wait for.`
         : `no marker in ${a.folder}: \`postflight create\` makes one.`,
-  'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
-  'marker-unparsed': (a) =>
+  'marker-unreadable': (a: { path: string; detail: string }) =>
+    `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
+  'marker-unparsed': (a: { path: string; detail: string }) =>
     `${a.path} ${a.detail}: fix it by hand, or replace it with \`create --force\` (its text is kept).`,
-  'marker-vanished': (a) => `${a.path} is gone, so nothing was changed.`,
-  'marker-too-large': (a) =>
+  'marker-vanished': (a: { path: string }) => `${a.path} is gone, so nothing was changed.`,
+  'marker-too-large': (a: { limit: number }) =>
     `the marker would be larger than ${a.limit} bytes, the maximum: shorten its reason or its steps.`,
-  locked: (a) => `${a.path} is being changed by another process: try again. If no such process runs, remove ${a.lock}.`,
-  'payload-not-json': (a) => `the payload is not JSON (${a.detail}).`,
+  locked: (a: { path: string; lock: string }) =>
+    `${a.path} is being changed by another process: try again. If no such process runs, remove ${a.lock}.`,
+  'payload-not-json': (a: { detail: string }) => `the payload is not JSON (${a.detail}).`,
   'payload-not-object': () => 'the payload is JSON, but not an object.',
-  'file-unreadable': (a) =>
+  'file-unreadable': (a: { path: string; detail: string }) =>
     a.detail === 'ENOENT'
       ? `${a.path} does not exist: check the path.`
       : `${a.path} cannot be read (${a.detail}): fix or replace it by hand.`,
-  'workflow-none': (a, root) =>
+  'workflow-none': (a: { task: string }, root?: string) =>
     `task ${a.task} has no workflow: \`${commandLine(['workflow', 'start', a.task], root)} --definition FILE\` starts one.`,
-  'workflow-state': (a) =>
+  'workflow-state': (a: { path: string; problem: keyof typeof STATE_PROBLEMS; detail: string }) =>
     `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
   'home-unknown': () =>
     'the home folder of this user is unknown: set HOME to the full path of a folder, because the user database has no entry.',
-  'not-a-folder': (a) => `${inPlaceOfFolder(a.path, a.kind)}: remove or rename it. Nothing was written there.`,
-  'cannot-write': (a) => `cannot write ${a.path} (${a.detail}): ${writeAdvice(a.detail)}.`,
-  internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,
-} satisfies Partial<Sentences>
+  'not-a-folder': (a: { path: string; kind: PathKind }) =>
+    `${inPlaceOfFolder(a.path, a.kind)}: remove or rename it. Nothing was written there.`,
+  'cannot-write': (a: { path: string; detail: string }) =>
+    `cannot write ${a.path} (${a.detail}): ${writeAdvice(a.detail)}.`,
+  internal: (a: { detail: string }) => `internal error (${a.detail}). Please report it, with the command that you ran.`,
+}
 
 export const READ_ONLY = 'its file system is read-only: mount it for writing'
 
@@ -55,48 +55,6 @@ function writeAdvice(detail: string): string {
   const isFileNeeded = detail === 'EISDIR' || Object.values(KIND_NAMES).includes(detail)
   if (!isFolderNeeded && !isFileNeeded) return 'check its permissions and the free space'
   return `a ${isFolderNeeded ? 'folder' : 'file'} is needed there, but something else has its name: move or rename that`
-}
-
-let further: Partial<Sentences> = {}
-
-export function addSentences(sentences: Partial<Sentences>): void {
-  further = sentences
-}
-
-const NOTHING_WRITTEN = ' Nothing was written: fix the file, then try again.'
-
-export function errorMessage<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code], root?: string): string {
-  return `${errorFault(code, args, root)}${code.startsWith('settings-') ? NOTHING_WRITTEN : ''}`
-}
-
-export function errorFault<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code], root?: string): string {
-  const sentence = (HOOK_SENTENCES as Partial<Sentences>)[code] ?? further[code]
-  return sentence === undefined ? `${code} ${JSON.stringify(args)}` : sentence(cleaned(args), root)
-}
-
-/** A hostile text must not control the terminal. */
-function cleaned<Arguments extends object>(args: Arguments): Arguments {
-  const clean = (value: unknown): unknown => (typeof value === 'string' ? oneLine(value, QUOTE_LIMIT * 5) : value)
-  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, clean(value)])) as Arguments
-}
-
-export function messageOf(error: unknown, root?: string): string {
-  const { code, args } = asPostflightError(error)
-  return errorMessage(code, args, root)
-}
-
-/** What `temporaryBeside` adds to a file's name. */
-const TEMPORARY = /\.\d+-\w+-\d+\.tmp$/
-
-export function asPostflightError(error: unknown): PostflightError {
-  if (error instanceof PostflightError) return error
-  const { path, message } = error as NodeJS.ErrnoException
-  const code = systemCode(error)
-  if (code !== undefined && isSystemCode(code)) {
-    const about = { path: path?.replace(TEMPORARY, '') ?? UNNAMED_FILE, detail: code }
-    return new PostflightError('cannot-write', about, error)
-  }
-  return new PostflightError('internal', { detail: message ?? String(error) }, error)
 }
 
 export function unsearchable(path: string, detail: string): string {

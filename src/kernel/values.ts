@@ -2,17 +2,26 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Empty if the text is not a JSON object. */
-export function jsonObjectIn(text: string): Record<string, unknown> {
+/** `otherwise` if the action fails. */
+export function attempt<T, Otherwise = undefined>(action: () => T, otherwise?: Otherwise): T | Otherwise {
   try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : {}
+    return action()
   } catch {
-    return {}
+    return otherwise as Otherwise
   }
 }
 
-export function known<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+/** Empty if the text is not a JSON object. Editors on Windows write a byte order mark. */
+export function jsonObjectIn(text: string): Record<string, unknown> {
+  const value: unknown = attempt(() => JSON.parse(text.replace(/^\ufeff/, '')))
+  return isJsonObject(value) ? value : {}
+}
+
+type Known<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+export function known<T extends object>(fields: T): Known<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
@@ -27,3 +36,7 @@ export function variable(environment: Environment, name: string): string | undef
 }
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+export const MAX_INPUT_LENGTH = 5000
+export const MAX_CHECKS = 20
+export const WAIT_LIMIT = 10

@@ -40,40 +40,30 @@ export function readYamlText(text: string, isJson: boolean): YamlText {
 }
 
 function readBounded(text: string, isJson: boolean): YamlText {
-  const lines = new LineCounter()
+  const lineCounter = new LineCounter()
   // The library's warnings would go to stderr.
-  const options = {
-    lineCounter: lines,
-    prettyErrors: false,
-    merge: true,
-    logLevel: 'error',
-    uniqueKeys: false,
-  } as const
+  const options = { lineCounter, prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false } as const
   const document = parseDocument(text, options)
-  const locationAt = (offset: number): { line: number; column: number } => {
-    const { line, col } = lines.linePos(offset)
-    return { line: Math.max(1, line), column: Math.max(1, col) }
+  const placed = (offset: number, where: string, detail: string): PlacedFinding => {
+    const { line, col } = lineCounter.linePos(offset)
+    return { line: Math.max(1, line), column: Math.max(1, col), where, detail: inLine(detail) }
+  }
+  const faultAt = (offset: number, detail: string): YamlText => {
+    return { kind: 'fault', fault: placed(offset, '', cut(detail, 300)) }
   }
   const syntax = (isJson ? jsonFault(text) : undefined) ?? yamlFault(document) ?? twinKey(document)
-  if (syntax !== undefined) {
-    const fault = { ...locationAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
-    return { kind: 'fault', fault }
-  }
-  const locate: Locate = ({ path: at, detail }) => ({
-    ...locationAt(offsetOf(document.contents, at)),
-    where: inLine(at.join('.')),
-    detail: inLine(detail),
-  })
+  if (syntax !== undefined) return faultAt(syntax.offset, syntax.detail)
+  const { contents } = document
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: 100 })
   } catch (error) {
-    return { kind: 'fault', fault: locate({ path: [], detail: (error as Error).message }) }
+    return faultAt(startOf(contents), (error as Error).message)
   }
   const unbounded = boundFault(value)
-  return unbounded === undefined
-    ? { kind: 'value', value, locate }
-    : { kind: 'fault', fault: locate({ path: [], detail: unbounded }) }
+  if (unbounded !== undefined) return faultAt(startOf(contents), unbounded)
+  const locate: Locate = ({ path, detail }) => placed(offsetOf(contents, path), inLine(path.join('.')), detail)
+  return { kind: 'value', value, locate }
 }
 
 const TOO_DEEP = 'nested too deeply to be read'

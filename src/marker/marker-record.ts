@@ -1,5 +1,5 @@
-import { MAX_CHECKS } from '../kernel/errors.ts'
 import { fromIso, HOUR_MS } from '../kernel/time.ts'
+import { MAX_CHECKS } from '../kernel/values.ts'
 import { type JournalLine, VALUE_LIMIT } from '../project/journal-entry.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 

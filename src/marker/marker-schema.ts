@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { described, optionally } from '../kernel/described.ts'
-import { MAX_CHECKS } from '../kernel/errors.ts'
+import { MAX_CHECKS } from '../kernel/values.ts'
 
 /** For other programs: `marker.ts` reads any content. */
 

@@ -1,6 +1,5 @@
-import { MAIN_AGENT, type Moment } from '../hosts/host.ts'
-import { WAIT_LIMIT } from '../kernel/errors.ts'
-import { isJsonObject, known } from '../kernel/values.ts'
+import { MAIN_AGENT, type Moment } from '../hosts/payload.ts'
+import { isJsonObject, known, WAIT_LIMIT } from '../kernel/values.ts'
 
 /** Announced stops (docs/design.md, "Waiting"). A stamped wait allows the stops of its prompt. */
 

@@ -1,6 +1,6 @@
-import { MAX_CHECKS, PostflightError } from '../kernel/errors.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import { fromIso } from '../kernel/time.ts'
-import { isJsonObject, known, type Writable } from '../kernel/values.ts'
+import { isJsonObject, known, MAX_CHECKS, type Writable } from '../kernel/values.ts'
 import { isCount, parseWait, type Wait } from './marker-wait.ts'
 
 /** Reading a marker never fails: invalid content is one of its problems (docs/design.md, "Markers"). */

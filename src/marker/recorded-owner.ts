@@ -1,4 +1,4 @@
-import { MAIN_AGENT, type Moment, type Payload } from '../hosts/host.ts'
+import { MAIN_AGENT, type Moment, type Payload } from '../hosts/payload.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 import { type Marker, NO_SESSION, OWNER_FROM_ENVIRONMENT } from './marker.ts'
 import { type FileTimes, isFromBefore, isUnowned } from './stored-marker.ts'

@@ -1,4 +1,4 @@
-import type { Moment } from '../hosts/host.ts'
+import type { Moment } from '../hosts/payload.ts'
 import { MARKER_FILE } from '../kernel/files.ts'
 import { inLine } from '../kernel/text.ts'
 import { HOUR_MS } from '../kernel/time.ts'

@@ -9,7 +9,7 @@ import {
   screenOf,
   type ToolOutput,
 } from '../hosts/opencode/api.ts'
-import { asPostflightError, messageOf } from '../kernel/error-messages.ts'
+import { asPostflightError, messageOf } from '../kernel/errors.ts'
 import { quote } from '../kernel/text.ts'
 import { appendRecorded } from '../project/journal.ts'
 import { findRoots, startFolders } from '../project/root.ts'

@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { sleep } from '../disk/age.ts'
-import { MAIN_AGENT } from '../hosts/host.ts'
 import {
   type Hooks,
   type HostClient,
@@ -17,8 +16,9 @@ import {
   WORKFLOW_TOOL,
 } from '../hosts/opencode/api.ts'
 import { isNotice, isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
+import { MAIN_AGENT } from '../hosts/payload.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
-import { addSentences } from '../kernel/error-messages.ts'
+import { addSentences } from '../kernel/errors.ts'
 import { composeHooks, createReporter, onGlobal, safeHooks } from '../opencode-hooks/factory.ts'
 import { findCommandForm } from '../project/root.ts'
 import { createGuard, type Guard } from './guard/guard.ts'

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { tryRemoveFile } from '../disk/write.ts'
-import { MAIN_AGENT } from '../hosts/host.ts'
 import { need, type SessionInfo } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
+import { MAIN_AGENT } from '../hosts/payload.ts'
 import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/command-context.ts'
 
 /** A sub-agent's stop reads as `SubagentStop` of the root conversation, as on every other host. */

@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { closeQuietly, kindIfSeen } from '../disk/file-facts.ts'
+import { kindIfSeen } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
 import type { StdinRead } from '../disk/stdin.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { inLine } from '../kernel/text.ts'
-import type { Environment } from '../kernel/values.ts'
+import { attempt, type Environment } from '../kernel/values.ts'
 import { appendJournal } from './journal.ts'
 import { type JournalEntry, notInJournal } from './journal-entry.ts'
 import { findRepository, findRoots, startFolders } from './root.ts'
@@ -48,33 +48,27 @@ export interface CommandResult<Data extends object = object> {
   readonly essential?: readonly string[]
 }
 
-function explicitStart(context: CommandContext): { from: string; path: string } | undefined {
-  // An empty path would be the working directory.
-  if (context.rootOption === '') throw new PostflightError('root-missing', { path: '""', from: '--root' })
-  const [first] = startFolders({ option: context.rootOption, environment: context.environment, cwd: context.cwd })
-  return first?.from === '--root' || first?.from === 'POSTFLIGHT_ROOT' ? first : undefined
-}
-
 /**
  * A folder named by `--root` or `POSTFLIGHT_ROOT` is the only start: after a typo, another project's root would be
  * worse than none.
  */
+export function startOf({ rootOption, environment, cwd }: CommandContext) {
+  // An empty path would be the working directory.
+  if (rootOption === '') throw new PostflightError('root-missing', { path: '""', from: '--root' })
+  const starts = startFolders({ option: rootOption, environment, cwd })
+  const named = starts.slice(0, 1).filter(({ from }) => from === '--root' || from === 'POSTFLIGHT_ROOT')
+  const explicit = named.length > 0
+  return { path: named[0]?.path ?? cwd, explicit, starts: explicit ? named : starts }
+}
+
 export function findCommandRoot(context: CommandContext): string | undefined {
-  const explicit = explicitStart(context)
-  if (explicit !== undefined && !['folder', 'link'].includes(kindIfSeen(explicit.path) ?? '')) {
-    throw new PostflightError('root-missing', { ...explicit })
-  }
-  const starts =
-    explicit === undefined ? startFolders({ environment: context.environment, cwd: context.cwd }) : [explicit]
+  const { explicit, starts } = startOf(context)
+  const missing = explicit && starts.find(({ path }) => !['folder', 'link'].includes(kindIfSeen(path) ?? ''))
+  if (missing) throw new PostflightError('root-missing', missing)
   const problems: SearchProblem[] = []
   const [root] = findRoots(starts, problems)
   if (root === undefined) refuseUnsearched(problems)
   return root
-}
-
-export function startOf(context: CommandContext): { path: string; explicit: boolean } {
-  const explicit = explicitStart(context)
-  return { path: explicit?.path ?? context.cwd, explicit: explicit !== undefined }
 }
 
 export function findCommandRepository(start: string): string | undefined {
@@ -147,20 +141,11 @@ export const ROOTS_FILE_VARIABLE = 'POSTFLIGHT_ROOTS_FILE'
 
 const LIMIT = 65_536
 
-/** Never throws. */
+/** Never throws: the host may still report the root. */
 function noteRoot(file: string | undefined, root: string): void {
-  if (file === undefined || file === '' || root.includes('\n') || notedRoots(file).includes(root)) return
-  try {
-    // Without O_CREAT: only the plugin's own file.
-    const descriptor = fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_APPEND)
-    try {
-      fs.writeSync(descriptor, `${root}\n`)
-    } finally {
-      closeQuietly(descriptor)
-    }
-  } catch {
-    // The host may still report the root.
-  }
+  // Only the plugin's own file, which it has made.
+  if (!file || kindIfSeen(file) !== 'file' || root.includes('\n') || notedRoots(file).includes(root)) return
+  attempt(() => fs.appendFileSync(file, `${root}\n`))
 }
 
 export function notedRoots(file: string): readonly string[] {

@@ -1,7 +1,6 @@
-import { MAX_CHECKS } from '../kernel/errors.ts'
 import { cut, inLine, stripControl } from '../kernel/text.ts'
 import { toIso } from '../kernel/time.ts'
-import { known } from '../kernel/values.ts'
+import { attempt, known, MAX_CHECKS } from '../kernel/values.ts'
 import { isMarkerId } from './task-folder.ts'
 
 /** Only the verdict of `status` reads it, never a stop. */
@@ -68,13 +67,8 @@ export interface JournalLine {
 }
 
 export function parseJournalLine(line: string): JournalLine | undefined {
-  try {
-    const value = JSON.parse(line) as JournalLine
-    if (typeof value.event === 'string') return value
-  } catch {
-    // Not JSON, or null.
-  }
-  return undefined
+  const value = attempt(() => JSON.parse(line) as JournalLine | null)
+  return typeof value?.event === 'string' ? value : undefined
 }
 
 /** A stop that was allowed without a change is not in the journal. */

@@ -1,7 +1,6 @@
 import path from 'node:path'
-import { errorCode, kindAt, realPathIfSeen } from '../disk/file-facts.ts'
-import { makeFolder, removeIfEmpty } from '../disk/folders.ts'
-import { sync } from '../disk/write.ts'
+import { realPathIfSeen } from '../disk/file-facts.ts'
+import { makeLastingFolder, removeIfEmpty } from '../disk/folders.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './command-context.ts'
@@ -40,7 +39,9 @@ export async function inTaskFolder<Result>(
 export async function inFolder<Result>(folder: TaskFolder, work: () => Result | Promise<Result>): Promise<Result> {
   const made: string[] = []
   try {
-    makeTaskFolder(folder, made)
+    for (const each of new Set([path.join(folder.root, SPECS_FOLDER), path.dirname(folder.path), folder.path])) {
+      if (makeLastingFolder(each)) made.push(each)
+    }
     return await work()
   } catch (error) {
     for (const each of made.reverse()) removeIfEmpty(each)
@@ -86,7 +87,6 @@ export function taskFolderFor(
     // spec-kit can number by time (`20260319-143022-albums`): a task by its name only.
     if (slug === undefined && here[0] !== undefined && beginsWithDigit(reference.name)) return here[0]
     if (slug !== undefined || parts === undefined) throw noTaskName(reference.name, slug)
-    if (here[0] !== undefined) return here[0]
     // `20_foo` becomes `020_foo`. A number never gets a second folder.
     const numbered = { kind: 'number', number: parts.number } as const
     return slugFolder(root, String(parts.number), numbered, parts.slug, parts.separator)
@@ -131,23 +131,4 @@ function existing(root: string, reference: TaskReference): TaskFolder[] {
 
 function isTop(root: string): (folder: TaskFolder) => boolean {
   return (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER)
-}
-
-function makeTaskFolder(folder: TaskFolder, made: string[]): void {
-  const specs = path.join(folder.root, SPECS_FOLDER)
-  for (const target of new Set([specs, path.dirname(folder.path), folder.path])) {
-    try {
-      makeFolder(target)
-      made.push(target)
-      sync(path.dirname(target))
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') {
-        throw new PostflightError('cannot-write', { path: target, detail: errorCode(error) }, error)
-      }
-      const kind = kindAt(target)
-      // Removed a moment ago.
-      if (kind === undefined) throw new PostflightError('cannot-write', { path: target, detail: 'ENOENT' }, error)
-      if (kind !== 'folder') throw new PostflightError('not-a-folder', { path: target, kind })
-    }
-  }
 }

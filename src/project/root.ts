@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, pathIn, realPath } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, kindIfSeen, pathIn, realPathIfSeen } from '../disk/file-facts.ts'
 import { textIn } from '../disk/read.ts'
 import type { CommandForm } from '../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
-import { type Environment, variable } from '../kernel/values.ts'
+import { attempt, type Environment, variable } from '../kernel/values.ts'
 import type { SearchProblem } from './task-folder.ts'
 
 /** The one resolver (docs/design.md, "Roots"). `hooks/postflight-hook` does the same; a test compares them. */
@@ -100,21 +100,17 @@ function hasGitEntry(folder: string): boolean {
 export function linkedWorktree(folder: string): { readonly top: string; readonly main: string } | undefined {
   const top = findRepository(folder)
   if (top === undefined) return undefined
-  try {
-    const link = path.join(top, '.git')
-    const own = /^gitdir: (.+)$/.exec(lineIn(link) ?? '')?.[1]
-    if (own === undefined) return undefined
-    const gitFolder = realPath(path.resolve(top, own))
-    const back = lineIn(path.join(gitFolder, 'gitdir'))
-    const commonLine = lineIn(path.join(gitFolder, 'commondir'))
-    if (back === undefined || commonLine === undefined) return undefined
-    if (realPath(path.resolve(gitFolder, back)) !== realPath(link)) return undefined
-    const common = realPath(path.resolve(gitFolder, commonLine))
-    const isWorktree = path.dirname(gitFolder) === path.join(common, 'worktrees') && path.basename(common) === '.git'
-    return isWorktree && kindAt(common) === 'folder' ? { top, main: path.dirname(common) } : undefined
-  } catch {
-    return undefined
-  }
+  const link = path.join(top, '.git')
+  const own = /^gitdir: (.+)$/.exec(lineIn(link) ?? '')?.[1]
+  if (own === undefined) return undefined
+  const gitFolder = realPathIfSeen(path.resolve(top, own))
+  const back = lineIn(path.join(gitFolder, 'gitdir'))
+  const commonLine = lineIn(path.join(gitFolder, 'commondir'))
+  if (back === undefined || commonLine === undefined) return undefined
+  if (realPathIfSeen(path.resolve(gitFolder, back)) !== realPathIfSeen(link)) return undefined
+  const common = realPathIfSeen(path.resolve(gitFolder, commonLine))
+  const isWorktree = path.dirname(gitFolder) === path.join(common, 'worktrees') && path.basename(common) === '.git'
+  return isWorktree && kindIfSeen(common) === 'folder' ? { top, main: path.dirname(common) } : undefined
 }
 
 /** The same folder in the main checkout, if this one is in a linked worktree. */
@@ -147,11 +143,7 @@ function isInProjectOf(script: string, cwd: string): boolean {
   )
 }
 
-function isExecutable(file: string): boolean {
-  try {
-    const stats = fs.statSync(file, { throwIfNoEntry: false })
-    return stats?.isFile() === true && (process.platform === 'win32' || (stats.mode & 0o111) !== 0)
-  } catch {
-    return false
-  }
+export function isExecutable(file: string): boolean {
+  const isFile = attempt(() => fs.statSync(file, { throwIfNoEntry: false })?.isFile()) === true
+  return isFile && attempt(() => fs.accessSync(file, fs.constants.X_OK) ?? true, false)
 }

@@ -31,7 +31,8 @@ let lastDocument: { text: string; shape: unknown; document: SettingsDocument<unk
 
 function parsedDocument<T>(text: string, file: SettingsFile<T>) {
   const { path, comments, property } = file
-  const { mark, body } = splitMark(text)
+  const mark = text.startsWith('\ufeff') ? '\ufeff' : ''
+  const body = text.slice(mark.length)
   if (body.trim() === '') return { mark, body: '', root: undefined, value: undefined }
   if (isTooDeep(body)) throw new PostflightError('settings-too-deep', { path, limit: MAX_DEPTH })
   const errors: ParseError[] = []
@@ -79,11 +80,6 @@ export function plainValue(node: Node): unknown {
   if (node.type === 'array') return childrenOf(node).map(plainValue)
   if (node.type !== 'object') return node.value
   return Object.fromEntries(propertiesOf(node).map(({ name, value }) => [name, plainValue(value)]))
-}
-
-export function splitMark(text: string): { mark: string; body: string } {
-  const mark = text.startsWith('\ufeff') ? '\ufeff' : ''
-  return { mark, body: text.slice(mark.length) }
 }
 
 function propertiesOf(node: Node) {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { IsOurs } from './claude-hooks.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
@@ -11,8 +12,6 @@ const SHAPE = z.array(z.unknown())
 function configAt(path: string): SettingsFile<unknown[]> {
   return { path, comments: true, property: 'plugin', shape: SHAPE }
 }
-
-export type IsOurs = (entry: unknown) => boolean
 
 /** Only the disk says whether the file is ours. */
 export function isOurPlugin(entry: unknown): boolean {

@@ -1,11 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, kindOfStats, realPathIfSeen } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, kindIfSeen, realPathIfSeen } from '../disk/file-facts.ts'
 import { namesLike } from '../disk/folders.ts'
+import { readSmallBytes } from '../disk/read.ts'
 import type { HookHost } from '../hosts/hook-entries.ts'
-import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
+import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { variable } from '../kernel/values.ts'
+import { attempt, variable } from '../kernel/values.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { inMainCheckout } from '../project/root.ts'
 
@@ -119,20 +120,15 @@ const MAX_BYTES = 8_388_608
 
 /** Links are followed, because people link their settings from elsewhere. */
 export function readSettingsFile(file: string): string | undefined {
-  const refuse = (detail: string, cause?: unknown): never => {
-    throw new PostflightError('file-unreadable', { path: file, detail }, cause)
+  const refuse = (detail: string): never => {
+    throw new PostflightError('file-unreadable', { path: file, detail })
   }
-  try {
-    const stats = fs.statSync(file, { throwIfNoEntry: false })
-    if (stats === undefined) return kindAt(file) === undefined ? undefined : refuse(FILE_DETAILS.brokenLink)
-    if (!stats.isFile()) return refuse(KIND_NAMES[kindOfStats(stats)])
-    if (stats.size > MAX_BYTES) return refuse(FILE_DETAILS.largerThan(MAX_BYTES))
-    // Invalid UTF-8 would be lost when the file is written again.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fs.readFileSync(file))
-  } catch (error) {
-    if (error instanceof PostflightError) throw error
-    // The decoder's error.
-    if (error instanceof TypeError) return refuse(FILE_DETAILS.notUtf8)
-    return isAbsent(error) ? undefined : refuse(errorCode(error), error)
-  }
+  const target = realPathIfSeen(file)
+  const read = readSmallBytes(target, MAX_BYTES)
+  if (read.kind === 'absent') return undefined
+  if (read.kind === 'unreadable') return refuse(kindIfSeen(target) === 'link' ? FILE_DETAILS.brokenLink : read.detail)
+  if (!read.whole) return refuse(FILE_DETAILS.largerThan(MAX_BYTES))
+  // Invalid UTF-8 would be lost when the file is written again.
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  return attempt(() => decoder.decode(read.bytes)) ?? refuse(FILE_DETAILS.notUtf8)
 }

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, realPath } from '../disk/file-facts.ts'
+import { errorCode, realPath, unlessAbsent } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { BACKUP, withVerifiedFile } from '../disk/verified-write.ts'
-import { placeNew, sync } from '../disk/write.ts'
+import { placeNew } from '../disk/write.ts'
 import { readSettingsFile } from './settings-paths.ts'
 
 /** Replaces settings files and keeps backups beside them. Only this loads `write-file-atomic`, so reading is separate. */
@@ -11,14 +11,9 @@ import { readSettingsFile } from './settings-paths.ts'
 export function listBackups(file: string): string[] {
   const folder = path.dirname(file)
   const prefix = path.basename(file) + BACKUP
-  let names: string[]
-  try {
-    // A link or a pipe of such a name is not our backup.
-    names = fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? entry.name : []))
-  } catch (error) {
-    if (isAbsent(error)) return []
-    throw error
-  }
+  const entries = unlessAbsent(() => fs.readdirSync(folder, { withFileTypes: true })) ?? []
+  // A link or a pipe of such a name is not our backup.
+  const names = entries.flatMap((entry) => (entry.isFile() ? entry.name : []))
   const numberOf = (name: string): number => Number(name.slice(prefix.length + 1) || 0)
   return names
     .filter((name) => name === prefix || (name.startsWith(`${prefix}.`) && Number.isInteger(numberOf(name))))
@@ -63,10 +58,4 @@ function keepOwner(temporary: string, { uid, gid }: fs.Stats): void {
     // Only root may change a file's owner, and some file systems have no owners.
     if (!['EPERM', 'EINVAL', 'ENOSYS'].includes(errorCode(error))) throw error
   }
-}
-
-export function removeSettingsFile(file: string): void {
-  // Another `uninstall` may have removed it.
-  fs.rmSync(file, { force: true })
-  sync(path.dirname(file))
 }

@@ -1,5 +1,5 @@
 import { anyHost } from '../hosts/all-hosts.ts'
-import type { Occasion, Payload } from '../hosts/host.ts'
+import type { Occasion, Payload } from '../hosts/payload.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
 import type { Environment } from '../kernel/values.ts'

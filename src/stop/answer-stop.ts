@@ -1,4 +1,4 @@
-import type { Occasion } from '../hosts/host.ts'
+import type { Occasion } from '../hosts/payload.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport, type StopReport } from './answer-for.ts'

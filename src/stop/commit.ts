@@ -1,7 +1,7 @@
 import { isPast } from '../disk/age.ts'
 import { errorText, isAbsent } from '../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, LockBusy } from '../disk/lock.ts'
-import type { Moment, Occasion } from '../hosts/host.ts'
+import type { Moment, Occasion } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { claimContinuation } from '../marker/count/claim.ts'
 import { noteExpired } from '../marker/count/claim-files.ts'

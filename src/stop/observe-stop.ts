@@ -1,7 +1,7 @@
 import { isPast, partWay } from '../disk/age.ts'
 import { birthMs, errorText, locationIdentity } from '../disk/file-facts.ts'
 import { sessionTranscript } from '../hosts/all-hosts.ts'
-import type { Moment, Occasion, Payload } from '../hosts/host.ts'
+import type { Moment, Occasion, Payload } from '../hosts/payload.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import type { Environment } from '../kernel/values.ts'
 import { readLoopGuard } from '../marker/count/count.ts'

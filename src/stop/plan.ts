@@ -1,4 +1,4 @@
-import type { Moment, Payload } from '../hosts/host.ts'
+import type { Moment, Payload } from '../hosts/payload.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
 import { type Marker, mayHaveChecks } from '../marker/marker.ts'
 import type { StoredMarker, UnreadableMarker } from '../marker/stored-marker.ts'

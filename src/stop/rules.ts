@@ -1,4 +1,4 @@
-import { MAIN_AGENT, type Moment, type Payload } from '../hosts/host.ts'
+import { MAIN_AGENT, type Moment, type Payload } from '../hosts/payload.ts'
 import type { Marker } from '../marker/marker.ts'
 import { judgeWait, type SessionEvent, sessionEvent } from '../marker/marker-wait.ts'
 import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
+import { ERROR_CODES } from '../kernel/command-errors.ts'
 import { described } from '../kernel/described.ts'
-import { type ErrorCode, EXIT_CODES } from '../kernel/errors.ts'
 
 export type DocumentSource = z.core.$ZodType | (() => z.core.$ZodType)
 
@@ -62,7 +62,7 @@ export const failedCheck = object({
 })
 
 export const errorDetail = object({
-  code: oneOf(Object.keys(EXIT_CODES) as ErrorCode[]),
+  code: oneOf(ERROR_CODES),
   message: text('What is wrong and what to do about it, in one line.'),
 })
 

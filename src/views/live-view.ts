@@ -1,5 +1,5 @@
 import { sleep } from '../disk/age.ts'
-import { messageOf } from '../kernel/error-messages.ts'
+import { messageOf } from '../kernel/errors.ts'
 import { quote } from '../kernel/text.ts'
 import type { CommandResult, Painter } from '../project/command-context.ts'
 import { type Output, printable, wrap } from './print.ts'

@@ -1,6 +1,6 @@
 import { sleep } from '../disk/age.ts'
-import { messageOf } from '../kernel/error-messages.ts'
-import { EXIT_CODES, type PostflightError } from '../kernel/errors.ts'
+import { exitCodeOf } from '../kernel/command-errors.ts'
+import { messageOf, type PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
 import type { Environment } from '../kernel/values.ts'
 import type { CommandResult, Painter } from '../project/command-context.ts'
@@ -69,7 +69,7 @@ export function printError(error: PostflightError, json: boolean, stdout: Output
   } catch {
     // The line on stderr says everything.
   }
-  return EXIT_CODES[error.code]
+  return exitCodeOf(error.code)
 }
 
 const plain = (text: string): string => text

@@ -1,5 +1,5 @@
-import type { Moment, Payload } from '../../src/hosts/host.ts'
-import { parsePayload } from '../../src/hosts/payload.ts'
+import { parsePayload } from '../../src/hosts/all-hosts.ts'
+import type { Moment, Payload } from '../../src/hosts/payload.ts'
 import { type Marker, parseMarker } from '../../src/marker/marker.ts'
 import type { FileTimes } from '../../src/marker/stored-marker.ts'
 import type { TaskFolder } from '../../src/project/task-folder.ts'

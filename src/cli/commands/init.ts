@@ -1,8 +1,7 @@
 import path from 'node:path'
 import { readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
-import { PostflightError } from '../../kernel/errors.ts'
+import { asPostflightError, errorFault, PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
 import { counted, quote, shellWord } from '../../kernel/text.ts'
 import {
@@ -99,7 +98,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   if (isWritten && isAccepted('shell-hook')) {
     lines.push('`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.')
   }
-  if (isAccepted('hook') && scope === 'project' && !target.portable) lines.push(notPortable(target.personalScope))
+  if (isAccepted('hook') && scope === 'project' && !target.portable) lines.push(notPortable('local'))
   if (isWritten && isAccepted('done')) {
     lines.push(`Read specs/done.yaml, then let it take effect: ${npx}${command('trust')}`)
   }

@@ -75,8 +75,9 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const { host, scope, reactive, dryRun, force } = options
   const target =
     reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, host, scope, reactive)
+  const ofClaude = isOfClaude(host, target.scope)
   if (!force && target.what === 'hook') {
-    if (isOfClaude(host, target.scope)) refuseSecond(context, target)
+    if (ofClaude) refuseSecond(context, target)
     refuseOtherScope(context, host, target)
   }
   const location = locationOf(target)
@@ -88,7 +89,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const added = before !== after
   const changed = added || removals.length > 0
   const backup = added && !dryRun ? replaceSettingsFile(location, after, before) : undefined
-  if (!dryRun) for (const removal of removals) carryOut(target, removal)
+  if (!dryRun) for (const removal of removals) carryOut(removal)
   const shown = displayPath(context, location)
   const lines = added
     ? [`${dryRun ? 'Would install' : 'Installed'} the ${target.what} in ${shown}`]
@@ -100,11 +101,9 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   lines.push(...target.notes)
   if (added && target.scope === 'project' && !target.portable) {
     const canBePortable = hookHost(host)?.tellsProject ?? true
-    lines.push(canBePortable ? notPortable(target.personalScope) : NEVER_PORTABLE)
+    lines.push(canBePortable ? notPortable(ofClaude ? 'local' : 'user') : NEVER_PORTABLE)
   }
-  if (isOfClaude(host, target.scope)) {
-    lines.push(...offWarnings(context, target.project, settingsLocations(context, target.project)))
-  }
+  if (ofClaude) lines.push(...offWarnings(context, target.project, settingsLocations(context, target.project)))
   const cached = added && !target.portable ? cacheWarning(context) : undefined
   if (cached !== undefined) lines.push(cached)
   return {

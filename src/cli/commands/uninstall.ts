@@ -60,10 +60,10 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
   const kept = removals.flatMap(({ backups }) => backups.filter(({ isNeedless }) => !isNeedless))
   if (!dryRun) {
-    for (const removal of removals) carryOut(target, removal)
+    for (const removal of removals) carryOut(removal)
     // The settings may have lost our rules already.
     for (const file of target.files) removeRecord(target, file)
-    for (const { carryOut: remove } of undone) remove()
+    for (const removal of undone) carryOut(removal)
   }
   lines.push(
     ...kept.map(({ file }) => `Kept the backup ${displayPath(context, file)}, because it differs from the file`),

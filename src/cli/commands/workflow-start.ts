@@ -1,5 +1,5 @@
 import { commandLine } from '../../kernel/command-line.ts'
-import { messageOf } from '../../kernel/error-messages.ts'
+import { messageOf } from '../../kernel/errors.ts'
 import { inLine, shellWord } from '../../kernel/text.ts'
 import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder, newRootFolder } from '../../project/new-task-folder.ts'

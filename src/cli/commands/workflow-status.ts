@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { asPostflightError, errorMessage } from '../../kernel/error-messages.ts'
+import { asPostflightError, errorMessage } from '../../kernel/errors.ts'
 import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { quote } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'

@@ -1,5 +1,5 @@
 import { resumeSharedLine } from '../../kernel/command-line.ts'
-import { messageOf } from '../../kernel/error-messages.ts'
+import { messageOf } from '../../kernel/errors.ts'
 import { inLine, oneLine, quote } from '../../kernel/text.ts'
 import { formatAge, toIso } from '../../kernel/time.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'

@@ -1,6 +1,5 @@
 import { isAgentShell } from '../../hosts/all-hosts.ts'
-import { asPostflightError } from '../../kernel/error-messages.ts'
-import { PostflightError } from '../../kernel/errors.ts'
+import { asPostflightError, PostflightError } from '../../kernel/errors.ts'
 import { checkList } from '../../marker/check-messages.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
 import { inFolder, newRootFolder } from '../../project/new-task-folder.ts'

@@ -51,14 +51,12 @@ export interface Part {
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly tool?: string
   readonly callID?: string
-  readonly state?: ToolState
-}
-
-interface ToolState {
-  readonly status?: string
-  readonly input?: Readonly<Record<string, unknown>>
-  error?: string
-  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly state?: {
+    readonly status?: string
+    readonly input?: Readonly<Record<string, unknown>>
+    error?: string
+    readonly metadata?: Readonly<Record<string, unknown>>
+  }
 }
 
 export interface Message {
@@ -103,16 +101,6 @@ interface AgentInfo {
   readonly model?: ModelName
 }
 
-interface SessionStatus {
-  readonly type: 'idle' | 'busy' | 'retry'
-  readonly message?: string
-}
-
-interface ProviderInfo {
-  readonly id: string
-  readonly models: Readonly<Record<string, unknown>>
-}
-
 /** The part of OpenCode's client that we use; its calls stay inside OpenCode's process. */
 export interface HostClient {
   readonly session: {
@@ -130,7 +118,7 @@ export interface HostClient {
     prompt(request: OfSession & { readonly body: PromptBody }): Reply<Message>
     promptAsync(request: OfSession & { readonly body: PromptBody }): Reply<unknown>
     abort(request: OfSession): Reply<boolean>
-    status(): Reply<Readonly<Record<string, SessionStatus>>>
+    status(): Reply<Readonly<Record<string, { readonly type: 'idle' | 'busy' | 'retry'; readonly message?: string }>>>
   }
   readonly app: {
     agents(): Reply<AgentInfo[]>
@@ -140,7 +128,7 @@ export interface HostClient {
   }
   readonly config: {
     get(): Reply<{ readonly model?: string }>
-    providers(): Reply<{ readonly providers: readonly ProviderInfo[] }>
+    providers(): Reply<{ readonly providers: readonly { readonly id: string; readonly models: object }[] }>
   }
   readonly tool: {
     /** Names of the built-in tools (no MCP). */

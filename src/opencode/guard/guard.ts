@@ -1,9 +1,9 @@
 import path from 'node:path'
 import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { hasDoneFile } from '../../done/trust-store.ts'
-import { MAIN_AGENT, type Occasion } from '../../hosts/host.ts'
+import { MAIN_AGENT, type Occasion } from '../../hosts/payload.ts'
 import type { CommandForm } from '../../kernel/command-line.ts'
-import type { Environment } from '../../kernel/values.ts'
+import { type Environment, known } from '../../kernel/values.ts'
 import type { Reporter } from '../../opencode-hooks/factory.ts'
 import { appendRecorded } from '../../project/journal.ts'
 import { notInJournal, type Recorded } from '../../project/journal-entry.ts'
@@ -129,16 +129,16 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     const prompt = sessions.promptOf(agent.root)
     const nowMs = Date.now()
     return {
-      payload: {
+      payload: known({
         event: agent.agent === MAIN_AGENT ? 'Stop' : 'SubagentStop',
         session: agent.root,
         agent: agent.agent,
         wakeUps: runningSubagents,
-        isPlanning: agent.type === PLAN_AGENT,
+        isPlanning: agent.type === PLAN_AGENT || undefined,
         shells: [],
-        ...(prompt !== undefined && { prompt }),
-        ...(agent.type !== undefined && { agentType: agent.type }),
-      },
+        prompt,
+        agentType: agent.type,
+      }),
       environment: location.environment,
       roots: location.findsMarkers ? rootsFor(agent.root) : [],
       reader: { foundRoot: findRoots(starts())[0], findForm: location.findForm },

@@ -1,4 +1,4 @@
-import type { Moment } from '../../hosts/host.ts'
+import type { Moment } from '../../hosts/payload.ts'
 import { quote } from '../../kernel/text.ts'
 import { sessionEvent } from '../../marker/marker-wait.ts'
 import { appendJournal, appendRecorded } from '../../project/journal.ts'

@@ -1,5 +1,4 @@
 import { sleep } from '../../disk/age.ts'
-import { MAIN_AGENT } from '../../hosts/host.ts'
 import {
   type HostClient,
   isGone,
@@ -12,6 +11,7 @@ import {
   WORKFLOW_TOOL,
 } from '../../hosts/opencode/api.ts'
 import { lastManner, type Manner, type Turns } from '../../hosts/opencode/conversation.ts'
+import { MAIN_AGENT } from '../../hosts/payload.ts'
 import { quote } from '../../kernel/text.ts'
 import { known } from '../../kernel/values.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'

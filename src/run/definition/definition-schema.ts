@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { described, optionally } from '../../kernel/described.ts'
-import { MAX_INPUT_LENGTH } from '../../kernel/errors.ts'
 import { type SchemaFault, schemaFaults } from '../../kernel/schema-faults.ts'
+import { MAX_INPUT_LENGTH } from '../../kernel/values.ts'
 import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'

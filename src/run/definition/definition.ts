@@ -1,4 +1,5 @@
-import { type ErrorArguments, MAX_INPUT_LENGTH, PostflightError } from '../../kernel/errors.ts'
+import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
+import { MAX_INPUT_LENGTH } from '../../kernel/values.ts'
 import { END, MAX_INPUTS, MAX_PHASES } from './definition-limits.ts'
 import type { DefinitionFile, PhaseFile } from './definition-schema.ts'
 import { count, flag, inOrder, listOf, objectOf, optional, recordOf, text, type Values, WRONG } from './fields.ts'

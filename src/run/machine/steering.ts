@@ -1,4 +1,4 @@
-import type { StepRefusal } from '../../kernel/errors.ts'
+import type { ErrorArguments } from '../../kernel/errors.ts'
 import { type Definition, reachedFrom } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase, targetsOf } from '../definition/phase-fields.ts'
@@ -133,7 +133,7 @@ function judged(state: WorkflowState, event: 'approved' | 'rejected', detail: st
   return state.active ? countElapsed(noted, nowMs) : noted
 }
 
-export type Steered = { readonly state: WorkflowState } | { readonly refusal: StepRefusal }
+export type Steered = { readonly state: WorkflowState } | { readonly refusal: ErrorArguments['run-step']['status'] }
 
 /** Grants all attempts again, but keeps their count, so that no result is overwritten. */
 export function retryStep(state: WorkflowState, step: number, nowMs: number): Steered {
@@ -177,7 +177,10 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   return { state: work?.failure === state.lastFailure ? { ...skipped, lastFailure: undefined } : skipped }
 }
 
-function refusalOf({ stepsKnown, totalSteps }: WorkflowState, step: number): StepRefusal | undefined {
+function refusalOf(
+  { stepsKnown, totalSteps }: WorkflowState,
+  step: number,
+): ErrorArguments['run-step']['status'] | undefined {
   if (!stepsKnown || totalSteps === 0) return 'no-steps'
   return step < 0 || step >= totalSteps ? 'unknown' : undefined
 }

@@ -1,5 +1,5 @@
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
-import { MAIN_AGENT, type Moment } from '../../hosts/host.ts'
+import { MAIN_AGENT, type Moment } from '../../hosts/payload.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { announcedWait, parseWait, sessionEvent, type Wait, waitsLeft } from '../../marker/marker-wait.ts'
 import { announcesWait, waitingIds } from '../../marker/recorded-owner.ts'

@@ -2,10 +2,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { claudeEntries, fileOfCommand, type HookHost, withoutEventWord } from '../../hosts/hook-entries.ts'
 import { type CommandForm, commandLine } from '../../kernel/command-line.ts'
-import { errorFault } from '../../kernel/error-messages.ts'
+import { errorFault } from '../../kernel/errors.ts'
 import { listed, oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { findCommandForm } from '../../project/root.ts'
+import { findCommandForm, isExecutable } from '../../project/root.ts'
 import { isInstalled, type WiredCommand } from '../claude-hooks.ts'
 import { packageTool } from '../install/done-proposal.ts'
 import { hookCommand, ourHooks } from '../install/our-hooks.ts'
@@ -28,19 +28,18 @@ export function checkSettings(context: CommandContext, project: string, elsewher
   const locations = sessionLocations(context, project)
   const managed = managedLocations(context, project)
   const off = switchedOff(context, managed, locations)
-  // A hook that is switched off is not reported as one that works.
-  const inForce = (wired: Wired): Wired =>
-    off.length > 0 ? { ...wired, findings: wired.findings.filter(({ ok }) => !ok) } : wired
   const wired = [
     ...managed.flatMap(wiredByOrganization),
     ...locations.flatMap((location) => wiredBySettings(context, location, project)),
     ...wiredByPlugin([...managed, ...locations]),
-  ].map(inForce)
+  ]
   const repair = 'repair the file by hand: until then Claude Code may ignore all of it'
   const faults = locations.flatMap(({ fault }) =>
     fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
-  const findings = [...off, ...faults, ...checkOnce(wired)]
+  // A hook that is switched off is not reported as one that works.
+  const installed = checkOnce(wired).filter(({ ok }) => off.length === 0 || !ok)
+  const findings = [...off, ...faults, ...installed]
   if (findings.length > 0 || elsewhere) return findings
   const notInstalled = 'the hook is not installed in any settings file of Claude Code'
   return [bad('settings', notInstalled, commandLine(['init'], context.rootOption))]
@@ -97,11 +96,11 @@ export function hooksDisabled(file: string, name = 'disableAllHooks'): DoctorFin
 
 /** Claude Code 2.1.329 runs a command once, however many settings list it. */
 function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
-  const [only, ...others] = [...wired].sort(
-    (one, other) => Number(isBroken(one)) - Number(isBroken(other)) || one.rank - other.rank,
+  const [only, ...others] = wired.toSorted(
+    (one, other) => Number(other.finding.ok) - Number(one.finding.ok) || one.rank - other.rank,
   )
   if (only === undefined) return []
-  if (others.length === 0) return [...only.findings]
+  if (others.length === 0) return [only.finding]
   const commands = new Set(wired.flatMap(({ stops }) => stops))
   const cost =
     commands.size === 1
@@ -110,18 +109,14 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   const locations = listed([only, ...others].map(({ where }) => where))
   const removals = others.map(({ removal }) => removal).join(' && ')
   // The problems of a place that should be removed need no separate fix.
-  const kept = [...only.findings, ...others.flatMap(({ findings }) => findings.filter(({ ok }) => ok))]
+  const kept = [only.finding, ...others.flatMap(({ finding }) => (finding.ok ? finding : []))]
   return [...kept, bad('settings', `the hook is installed more than once, in ${locations}: ${cost}`, removals)]
-}
-
-function isBroken({ findings }: Wired): boolean {
-  return findings.some(({ ok }) => !ok)
 }
 
 function wiredByOrganization({ file, commands }: SettingsLocation): Wired[] {
   if (commands.length === 0) return []
-  const findings = [good('settings', `your organization installs the hook, in ${file}`)]
-  return [{ where: file, removal: '', stops: stopsOf(commands), findings, rank: 0 }]
+  const finding = good('settings', `your organization installs the hook, in ${file}`)
+  return [{ where: file, removal: '', stops: stopsOf(commands), finding, rank: 0 }]
 }
 
 function stopsOf(commands: readonly WiredCommand[]): string[] {
@@ -140,7 +135,7 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
       where: file,
       removal: `${uninstallLine(at)} --scope ${scope}`,
       stops: stopsOf(commands),
-      findings: [finding],
+      finding,
       // An entry that a team shares comes before one for this machine.
       rank: copy.portable && scope === 'project' ? 1 : RANKS[scope],
     },
@@ -151,9 +146,9 @@ function wiredByPlugin(locations: readonly SettingsLocation[]): Wired[] {
   const plugin = enabledPlugin(locations)
   if (plugin === undefined) return []
   const where = `the plugin ${plugin.name}`
-  const findings = [good('settings', `${where} brings the hook (${plugin.file})`)]
+  const finding = good('settings', `${where} brings the hook (${plugin.file})`)
   const removal = `claude plugin disable ${shellWord(plugin.name)}`
-  return [{ where, removal, stops: [plugin.name], findings, rank: 2 }]
+  return [{ where, removal, stops: [plugin.name], finding, rank: 2 }]
 }
 
 type WiredHost = Pick<HookHost, 'tellsProject' | 'entries'> & { readonly hostOption: string }
@@ -220,25 +215,8 @@ function findWiredCopy(commands: readonly WiredCommand[], project: string) {
 
 function problemOf(file: string): string | undefined {
   const bundle = file.endsWith('hook.js') ? file : path.join(path.dirname(file), '..', 'dist', 'hook.js')
-  for (const each of [file, bundle]) if (!fs.existsSync(each)) return missing(each)
-  return file === bundle || isExecutable(file) ? undefined : notExecutable(file)
-}
-
-export function missing(file: string): string {
-  return `${file} is missing`
-}
-
-export function notExecutable(file: string): string {
-  return `${file} is not executable`
-}
-
-export function isExecutable(file: string): boolean {
-  try {
-    fs.accessSync(file, fs.constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
+  for (const each of [file, bundle]) if (!fs.existsSync(each)) return `${each} is missing`
+  return file === bundle || isExecutable(file) ? undefined : `${file} is not executable`
 }
 
 export function installCommand(project: string): string {

@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { realPath } from '../../disk/file-facts.ts'
+import { realPathIfSeen } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import type { HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { errorFault } from '../../kernel/error-messages.ts'
-import { PostflightError } from '../../kernel/errors.ts'
+import { errorFault, PostflightError } from '../../kernel/errors.ts'
 import { counted, listed, oneLine, quote, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
+import { isExecutable } from '../../project/root.ts'
 import { findEntries, findLocations } from '../claude-hooks.ts'
 import { openCodePlugin, ourHooks, ourPlugins } from '../install/our-hooks.ts'
 import {
@@ -33,7 +33,7 @@ import {
   requireInside,
   type Scope,
 } from '../settings-paths.ts'
-import { checkEntries, hooksDisabled, installCommand, isExecutable, missing, notExecutable } from './claude-findings.ts'
+import { checkEntries, hooksDisabled, installCommand } from './claude-findings.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 const REBUILD = 'run `npm run build`, or install the package again'
@@ -41,25 +41,18 @@ const REBUILD = 'run `npm run build`, or install the package again'
 export function checkHook({ packageFolder, platform }: CommandContext): DoctorFinding[] {
   const bundle = path.join(packageFolder, 'dist', 'hook.js')
   const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
-  if (!fs.existsSync(bundle)) return [bad('hook', missing(bundle), REBUILD)]
+  if (!fs.existsSync(bundle)) return [bad('hook', `${bundle} is missing`, REBUILD)]
   const findings: DoctorFinding[] = []
   if (platform !== 'win32' && !isExecutable(launcher)) {
-    findings.push(bad('hook', notExecutable(launcher), `chmod +x ${shellWord(launcher)}`))
+    findings.push(bad('hook', `${launcher} is not executable`, `chmod +x ${shellWord(launcher)}`))
   }
   // Starts the bundle itself, because the launcher hides a broken one.
-  const run = spawnSync(process.execPath, [bundle, '--root', packageFolder], {
-    // Not a stop, which would be counted in every root that this environment leads to.
-    input: '{"hook_event_name":"doctor"}',
-    encoding: 'utf8',
-    timeout: 10_000,
-    cwd: packageFolder,
-  })
-  // Null if no process could be started.
-  const answer = run.stdout?.trim() ?? ''
-  if (run.status === 0 && answer !== '') {
+  // Not a stop, which would be counted in every root that this environment leads to.
+  const payload = '{"hook_event_name":"doctor"}'
+  const { status, answer, detail } = runNode(packageFolder, [bundle, '--root', packageFolder], payload)
+  if (status === 0 && answer !== '') {
     return [...findings, good('hook', `the hook runs (it answered ${answer.slice(0, 80)})`)]
   }
-  const detail = run.error?.message ?? run.stderr.trim()
   const checkNode = "check that `node` is on your agent's PATH"
   return [...findings, bad('hook', `the hook does not answer (${detail})`, checkNode)]
 }
@@ -115,16 +108,16 @@ function checkTrust(context: CommandContext, host: HookHost, at: SettingsLocatio
 }
 
 export function checkUnsupportedHosts(context: CommandContext, project: string): DoctorFinding[] {
-  return UNSUPPORTED_HOSTS.flatMap(({ title, folder, file, isInProjects, why }) => {
-    const inProject = isInProjects ? ([[project, 'project']] as const) : []
-    return [...new Map<string, Scope>([...inProject, [context.findHome(), 'user']])]
+  const locations = new Map<string, Scope>([[project, 'project']]).set(context.findHome(), 'user')
+  return UNSUPPORTED_HOSTS.flatMap(({ title, folder, file, why }) =>
+    [...locations]
       .map(([location, scope]) => ({ path: path.join(location, folder, file), scope }))
       .filter((one) => namesHook(one.path, one.scope))
       .map((one) => {
         const what = `${one.path} starts the hook, but ${title} is not supported: ${why}`
         return bad('settings', what, 'remove the entry from that file')
-      })
-  })
+      }),
+  )
 }
 
 function namesHook(file: string, scope: Scope): boolean {
@@ -133,12 +126,8 @@ function namesHook(file: string, scope: Scope): boolean {
 
 /** People link their own settings from elsewhere. A link in a project may come with a clone. */
 function textOf(file: string, scope: Scope): string {
-  try {
-    const read = readSmallFile(scope === 'user' ? realPath(file) : file, CONFIGURATION_LIMIT)
-    return read.kind === 'text' ? read.text : ''
-  } catch {
-    return ''
-  }
+  const read = readSmallFile(scope === 'user' ? realPathIfSeen(file) : file, CONFIGURATION_LIMIT)
+  return read.kind === 'text' ? read.text : ''
 }
 
 /** OpenCode is optional: without an entry it reports nothing. */
@@ -190,14 +179,17 @@ function pluginsIn(file: string, scope: HostScope, project: string): string[] {
 function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
   const file = path.join(packageFolder, PLUGIN_FILE)
   const load = `import(${JSON.stringify(pathToFileURL(file).href)}).then((plugin) => console.log(plugin.default.id))`
-  const run = spawnSync(process.execPath, ['--input-type=module', '--eval', load], {
-    encoding: 'utf8',
-    timeout: 10_000,
-    cwd: packageFolder,
-  })
-  if (run.stdout?.trim() === 'postflight-guard') return good('plugin', 'the plugin loads')
-  const detail = run.error?.message ?? /^\w*Error.*$/m.exec(run.stderr)?.[0] ?? run.stderr.trim()
-  return bad('plugin', `the plugin does not load (${oneLine(detail, 200)})`, REBUILD)
+  const { answer, detail } = runNode(packageFolder, ['--input-type=module', '--eval', load])
+  if (answer === 'postflight-guard') return good('plugin', 'the plugin loads')
+  const fault = /^\w*Error.*$/m.exec(detail)?.[0] ?? detail
+  return bad('plugin', `the plugin does not load (${oneLine(fault, 200)})`, REBUILD)
+}
+
+function runNode(cwd: string, words: readonly string[], input = '') {
+  const options = { input, encoding: 'utf8', timeout: 10_000, cwd } as const
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, words, options)
+  // Null if no process could be started.
+  return { status, answer: stdout?.trim() ?? '', detail: error?.message ?? stderr.trim() }
 }
 
 /**

@@ -97,7 +97,7 @@ export function checkDone(context: CommandContext, root: string): DoctorFinding[
   return [good('done', `specs/done.yaml is trusted on this machine: ${names}`)]
 }
 
-const LONG_MS = 24 * HOUR_MS
+const DAY_MS = 24 * HOUR_MS
 
 export function checkMarkers(context: CommandContext, root: string): DoctorFinding[] {
   const { markers, problems } = viewMarkers(root, context.nowMs)
@@ -135,7 +135,7 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
       return bad('marker', `${name}: pending, but ${unwritable.what}, so it blocks no stop`, unwritable.fix)
     }
     if (view.state === 'bypassed') return good('marker', `${name}: bypassed, the next stop removes it`)
-    if ((view.age_ms ?? 0) > LONG_MS) return bad('marker', `${name}: pending for ${age}`, adoptOrClear)
+    if ((view.age_ms ?? 0) > DAY_MS) return bad('marker', `${name}: pending for ${age}`, adoptOrClear)
     return good('marker', [`${name}: pending`, ...view.problems].join('; it '))
   })
   return [...unsearched, ...found]
@@ -182,8 +182,6 @@ export function bad(check: DoctorFinding['check'], what: string, fix: string): D
 
 /** Finds runs without a run file, runs that do not move, and stalled ones. */
 
-const PATIENCE_MS = 24 * HOUR_MS
-
 export function checkRuns(context: CommandContext, root: string): DoctorFinding[] {
   return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, context) ?? [])
 }
@@ -208,7 +206,7 @@ function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext): 
   const unwritable = findUnwritable(folder, WORKFLOW_FOLDER)
   if (unwritable !== undefined) return wrong(`${note}, but ${unwritable.what}, so it cannot continue`, unwritable.fix)
   const age = nowMs - state.updatedMs
-  return age > PATIENCE_MS
+  return age > DAY_MS
     ? wrong(`${note}, and has not moved for ${formatAge(age)}`, resumeOrAbort)
     : good('workflow', `${folder.relative}: ${note}`)
 }

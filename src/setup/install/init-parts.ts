@@ -8,10 +8,9 @@ import { type CommandContext, findCommandRepository, forEveryOne } from '../../p
 import { addIgnored, IGNORED, LOCAL_FILES, LOCAL_SETTINGS, removeIgnored } from '../ignored-files.ts'
 import { addRules, rulesOf } from '../permission-rules.ts'
 import { claudeFolder, distinctFiles, linkOutside, readSettingsFile, type Scope } from '../settings-paths.ts'
-import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 import { proposedDone } from './done-proposal.ts'
 import { ownFilesNotIgnored } from './git.ts'
-import { locationOf, recordOf, recordRules, removeEmptyFolders, type Target } from './target.ts'
+import { locationOf, recordOf, recordRules, type Target } from './target.ts'
 import { removeShellHook, type ShellHookLocation, settingsLocations, shellHookLocations } from './wiring.ts'
 
 export const PART_NAMES = ['hook', 'shell-hook', 'permissions', 'gitignore', 'skill', 'done'] as const
@@ -158,10 +157,7 @@ function ignoreRemoval(_context: CommandContext, { project }: Target) {
   const before = (isOfProject(file, project) && readSettingsFile(file)) || ''
   const rest = removeIgnored(before)
   if (rest === before) return []
-  const after = rest || undefined
-  const carryOut = (): void =>
-    after === undefined ? removeSettingsFile(file) : void replaceSettingsFile(file, after, undefined)
-  return [{ file, after, kept: false, carryOut }]
+  return [{ file, after: rest || undefined, kept: false, top: project }]
 }
 
 function isOfProject(file: string, project: string): boolean {
@@ -172,11 +168,8 @@ function skillRemoval(context: CommandContext, { scope, project }: Target) {
   const file = protocolSkillFile(context, scope, project)
   const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project)) ? readSkill(file) : undefined
   if (text === undefined || !text.includes(MARK_START)) return []
-  const carryOut = (): void => {
-    removeSettingsFile(file)
-    removeEmptyFolders(path.dirname(file), scope === 'user' ? path.dirname(path.dirname(path.dirname(file))) : project)
-  }
-  return [{ file, after: undefined, kept: !isAsWritten(text), carryOut }]
+  const top = scope === 'user' ? claudeFolder(context, scope, project) : project
+  return [{ file, after: undefined, kept: !isAsWritten(text), top }]
 }
 
 /** Git for Windows checks it out with CRLF. */

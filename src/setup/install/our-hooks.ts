@@ -1,15 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { realPath } from '../../disk/file-facts.ts'
+import { realPath, realPathIfSeen } from '../../disk/file-facts.ts'
 import { textIn } from '../../disk/read.ts'
 import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
-import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
+import { inLine } from '../../kernel/text.ts'
+import { attempt, isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
-import { splitMark } from '../json-document.ts'
-import { type IsOurs as IsOurPlugin, isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
-import { cachedCopy } from '../settings-messages.ts'
+import { isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
 import { leadsOut, type Scope } from '../settings-paths.ts'
 
 const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
@@ -50,20 +49,12 @@ function isOurPackage(folder: string): boolean {
   return manifests.some((file) => readManifest(path.join(folder, file)).name === 'postflight-guard')
 }
 
-/** npm too reads past a byte order mark, which editors on Windows write. */
 export function readManifest(file: string): Record<string, unknown> {
-  return jsonObjectIn(splitMark(textIn(file) ?? '').body)
+  return jsonObjectIn(textIn(file) ?? '')
 }
 
 export function ourHooks(context: CommandContext, project: string): IsOurs {
-  // Editing a list asks about the same command many times.
-  const known = new Map<string, boolean>()
-  return (hook) => {
-    if (!isOurHook(hook)) return false
-    const isOurs = known.get(hook.command) ?? startsOurPackage(context, project, hook.command)
-    known.set(hook.command, isOurs)
-    return isOurs
-  }
+  return (hook) => isOurHook(hook) && startsOurPackage(context, project, hook.command)
 }
 
 function startsOurPackage(context: CommandContext, project: string, command: string): boolean {
@@ -81,22 +72,19 @@ function startsOurPackage(context: CommandContext, project: string, command: str
 /** Package managers put scripts there for programs (pnpm, Windows). */
 const IN_BIN = /[/\\]node_modules[/\\]\.bin$/
 
-export function ourPlugins(configuration: string): IsOurPlugin {
+export function ourPlugins(configuration: string): IsOurs {
   return (entry) => {
     if (!isOurPlugin(entry)) return false
     const spec = String(specOf(entry))
     // A spec without a slash is the name of the package.
     if (!/[/\\]/.test(spec)) return true
-    const file = realFile(path.resolve(path.dirname(configuration), pathOf(spec)))
+    const file = realFile(
+      path.resolve(
+        path.dirname(configuration),
+        spec.startsWith('file:') ? attempt(() => fileURLToPath(spec), spec) : spec,
+      ),
+    )
     return file === undefined ? IN_OUR_FOLDER.test(spec) : isOurPackage(path.join(file, '..', '..', '..'))
-  }
-}
-
-function pathOf(spec: string): string {
-  try {
-    return spec.startsWith('file:') ? fileURLToPath(spec) : spec
-  } catch {
-    return spec
   }
 }
 
@@ -120,11 +108,7 @@ function onPath({ environment, platform }: CommandContext, project: string, name
 }
 
 function realFile(file: string | undefined): string | undefined {
-  try {
-    return file !== undefined && fs.statSync(file).isFile() ? realPath(file) : undefined
-  } catch {
-    return undefined
-  }
+  return file !== undefined && attempt(() => fs.statSync(file).isFile()) ? realPathIfSeen(file) : undefined
 }
 
 /** `install` writes these entries and `doctor` expects them. */
@@ -141,7 +125,9 @@ export function hookCommand(
   const isWindows = platform === 'win32'
   const name = isWindows ? 'dist/hook.js' : 'hooks/postflight-hook'
   const location = portable ? `$CLAUDE_PROJECT_DIR/${dependency}/${name}` : path.join(packageFolder, name)
-  const file = doubleQuoted(location, portable)
+  // Keeps spaces, and still expands our own `$CLAUDE_PROJECT_DIR`.
+  const special = portable ? /["`\\]/g : /["`$\\]/g
+  const file = `"${location.split(path.sep).join('/').replace(special, '\\$&')}"`
   return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
 }
 
@@ -149,7 +135,8 @@ export function hookCommand(
 const IN_CACHE = /[/\\](?:_npx|pnpm[/\\]dlx|bunx-[^/\\]+|dlx-[^/\\]+)[/\\]/
 
 export function cacheWarning({ packageFolder }: Pick<CommandContext, 'packageFolder'>): string | undefined {
-  return IN_CACHE.test(packageFolder) ? cachedCopy(packageFolder) : undefined
+  if (!IN_CACHE.test(packageFolder)) return undefined
+  return `Warning: the entry names ${inLine(packageFolder)}, a cache that will be emptied: after that, no stop is blocked, and no error says so. Install a copy that stays, then run this command again: \`npm install --save-dev postflight-guard\``
 }
 
 /** Never the package's name, which OpenCode would fetch from a registry. */
@@ -160,15 +147,4 @@ export function openCodePlugin({ packageFolder }: CommandContext, scope: Scope, 
       ? pathToFileURL(path.join(packageFolder, PLUGIN_FILE)).href
       : `./${dependency}/${PLUGIN_FILE}`
   return { plugin, portable: dependency !== undefined }
-}
-
-/** Keeps spaces, and still expands our own `$CLAUDE_PROJECT_DIR`. */
-function doubleQuoted(location: string, portable: boolean): string {
-  const escaped = portable
-    ? location.replace(/["`\\]/g, '\\$&')
-    : location
-        .split(path.sep)
-        .join('/')
-        .replace(/["`$\\]/g, '\\$&')
-  return `"${escaped}"`
 }

@@ -3,13 +3,13 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { removeIfEmpty } from '../../disk/folders.ts'
 import { readSmallFile, requireText, textIn } from '../../disk/read.ts'
-import { tryRemoveFile } from '../../disk/write.ts'
+import { removeFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
-import { jsonObjectIn } from '../../kernel/values.ts'
+import { attempt, jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
@@ -36,7 +36,7 @@ import {
   SCOPES,
   type Scope,
 } from '../settings-paths.ts'
-import { listBackups, removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
+import { listBackups, replaceSettingsFile } from '../settings-replace.ts'
 import { hookCommand, openCodePlugin, ourHooks, ourPlugins } from './our-hooks.ts'
 import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations, uninstallLine } from './wiring.ts'
 
@@ -45,7 +45,6 @@ export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 export interface Target {
   readonly what: 'hook' | 'plugin' | 'reactive rules'
   readonly scope: Scope
-  readonly personalScope: Scope
   readonly project: string
   readonly files: readonly string[]
   readonly entry: string
@@ -92,11 +91,7 @@ export function isOfClaude(host: string, scope: Scope): boolean {
 
 /** The file that already has some of them, so that they are never in two; otherwise the one that is read last. */
 export function locationOf({ files, holds }: Target): string {
-  const holder = files.findLast((file) => {
-    const text = readSettingsFile(file)
-    return text !== undefined && holds(text, file)
-  })
-  return holder ?? (files.at(-1) as string)
+  return files.findLast((file) => holds(readSettingsFile(file) ?? '', file)) ?? (files.at(-1) as string)
 }
 
 export function holdsOurRules(text: string, file: string): boolean {
@@ -120,7 +115,7 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string): T
   }
   const remove = (text: string, from: string): string =>
     removeReactive(removeRules(target.remove(text, from), from, recordedRules(from)), from)
-  return { ...target, personalScope: 'local', add, remove }
+  return { ...target, add, remove }
 }
 
 function hookTarget(
@@ -135,8 +130,7 @@ function hookTarget(
   const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
   const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
   const remove = (text: string, file: string): string => removeEntries(text, file, isOurs)
-  const how = { scope, project, files: [settings], entry: command, portable, holds, add, remove }
-  return { what: 'hook', personalScope: 'user', ...how, notes: [] }
+  return { what: 'hook', scope, project, files: [settings], entry: command, portable, holds, add, remove, notes: [] }
 }
 
 function openCodeTarget(context: CommandContext, scope: HostScope, project: string): Target {
@@ -147,14 +141,14 @@ function openCodeTarget(context: CommandContext, scope: HostScope, project: stri
   const add = (text: string, file: string): string => addPlugin(text, specIn(file), file, ourPlugins(file))
   const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
   const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))
-  const how = { scope, project, files, entry: plugin, portable, holds, add, remove }
-  return { what: 'plugin', personalScope: 'user', ...how, notes: [] }
+  return { what: 'plugin', scope, project, files, entry: plugin, portable, holds, add, remove, notes: [] }
 }
 
 /** Hosts run each entry, so each stop would count twice. */
 export function refuseSecond(context: CommandContext, { project, files, entry, scope }: Target): void {
   const locations = settingsLocations(context, project)
-  const plugin = enabledPlugin(locations)?.name ?? ownPlugin(context)
+  const isPlugin = fs.existsSync(path.join(context.packageFolder, '.claude-plugin', 'plugin.json'))
+  const plugin = enabledPlugin(locations)?.name ?? (isPlugin ? 'postflight-guard' : undefined)
   if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
   const wired = locations.filter(({ commands }) => commands.length > 0)
   const isWished = ({ file }: SettingsLocation): boolean => files.some((one) => distinctFiles([file, one]).length === 1)
@@ -183,10 +177,6 @@ function refuseOtherFile(context: CommandContext, host: string, locations: reado
   const wired = locations.find(({ commands }) => commands.length > 0)
   if (wired === undefined) return
   refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${host} --scope ${wired.scope}`)
-}
-
-function ownPlugin({ packageFolder }: CommandContext): string | undefined {
-  return fs.existsSync(path.join(packageFolder, '.claude-plugin', 'plugin.json')) ? 'postflight-guard' : undefined
 }
 
 function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command: string): never {
@@ -246,11 +236,9 @@ export function recordRules(settings: string, before: string, rules: Rules): voi
   replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
 }
 
-export function removeRecord({ scope, project }: Target, settings: string): void {
-  const record = recordOf(settings)
-  if (readSmallFile(record).kind !== 'text') return
-  removeSettingsFile(record)
-  if (scope !== 'user') removeEmptyFolders(path.dirname(record), project)
+export function removeRecord(target: Target, settings: string): void {
+  const file = recordOf(settings)
+  if (readSmallFile(file).kind === 'text') carryOut({ file, after: undefined, top: topOf(target) })
 }
 
 export type Removal = ReturnType<typeof removalsFrom>[number]
@@ -261,36 +249,34 @@ export function removalsFrom(target: Target, files: readonly string[]) {
     const before = readSettingsFile(file) ?? ''
     const rest = target.remove(before, file)
     if (rest === before) return []
-    const backups = listBackups(file).map((backup) => readBackup(target, file, backup))
+    const backups = listBackups(file).map((backup) => {
+      // One that cannot be read stays, and does not stop `uninstall`.
+      const text = attempt(() => readSettingsFile(backup))
+      return { file: backup, text, withoutOurs: attempt(() => text && target.remove(text, file), text) }
+    })
     // A backup without our entries is of a file that existed before.
-    const existed = backups.some(({ text, others }) => text !== undefined && others === text)
+    const existed = backups.some(({ text, withoutOurs }) => text !== undefined && withoutOurs === text)
     // A link is not removed: its target would stay.
     const after = rest.trim() === '{}' && !existed && kindAt(file) !== 'link' ? undefined : rest
-    const ofBackups = backups.map((backup) => ({ file: backup.file, isNeedless: backup.others === (after ?? '') }))
-    return [{ file, before, after, backups: ofBackups }]
+    const ofBackups = backups.map((backup) => ({ file: backup.file, isNeedless: backup.withoutOurs === (after ?? '') }))
+    return [{ file, before, after, backups: ofBackups, top: topOf(target) }]
   })
 }
 
-/** `others`: without our entries. A backup that cannot be read has no text: it stays, and does not stop `uninstall`. */
-function readBackup({ remove }: Target, file: string, backup: string) {
-  let text: string | undefined
-  try {
-    text = readSettingsFile(backup)
-    return { file: backup, text, others: text && remove(text, file) }
-  } catch {
-    return { file: backup, text, others: text }
-  }
-}
+/** Folders below `top` that become empty are removed too. */
+type PlannedRemoval = Pick<Removal, 'file' | 'after' | 'top'> & Partial<Pick<Removal, 'backups'>>
 
-export function carryOut(target: Target, { file, after, backups }: Removal): void {
-  if (after === undefined) removeSettingsFile(file)
+export function carryOut({ file, after, backups = [], top }: PlannedRemoval): void {
   // No backup: the only loss is entries that `install` can write again.
-  else replaceSettingsFile(file, after, undefined)
+  if (after !== undefined) replaceSettingsFile(file, after, undefined)
+  // Another `uninstall` may have removed it.
+  else if (removeFile(file)) sync(path.dirname(file))
   for (const backup of backups) if (backup.isNeedless) tryRemoveFile(backup.file)
-  if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
+  if (top === undefined) return
+  let folder = path.dirname(file)
+  while (folder !== top && folder.startsWith(top) && removeIfEmpty(folder)) folder = path.dirname(folder)
 }
 
-export function removeEmptyFolders(folder: string, top: string): void {
-  let each = folder
-  while (each !== top && each.startsWith(top) && removeIfEmpty(each)) each = path.dirname(each)
+function topOf({ scope, project }: Target): string | undefined {
+  return scope === 'user' ? undefined : project
 }

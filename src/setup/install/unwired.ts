@@ -4,6 +4,7 @@ import { type FileRead, readSmallFile } from '../../disk/read.ts'
 import { hostsOfShell } from '../../hosts/all-hosts.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
+import { attempt } from '../../kernel/values.ts'
 import { type CommandContext, projectFolder } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
@@ -35,8 +36,10 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   const { name } = host
   if (!isHomeKnown(context) || isFromPlugin(context)) return undefined
   const read = [...settingsFiles(context, name, root)].map((file) => readSmallFile(file))
-  if (read.some((one) => mayHold(one, STARTS_HOOK)) || wasSeen(root, host.shellIdentity?.(environment)?.session))
-    return undefined
+  if (read.some((one) => mayHold(one, STARTS_HOOK))) return undefined
+  const session = host.shellIdentity?.(environment)?.session
+  // `status` reports unreadable files.
+  if (attempt(() => sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session))) return undefined
   const line = (word: string): string => commandLine([word], context.rootOption)
   const title = HOST_TITLES[name]
   const own = name === 'claude' ? '' : ` for Claude Code, \`${line('install')} --host ${name}\` for ${title}`
@@ -94,25 +97,11 @@ function settingsFiles(context: CommandContext, name: string, root: string): Set
   ])
 }
 
+/** A command that needs the folder reports that; a note must not fail a command that has done its work. */
 function isHomeKnown({ findHome }: CommandContext): boolean {
-  try {
-    findHome()
-    return true
-  } catch {
-    // A command that needs the folder reports that; a note must not fail a command that has done its work.
-    return false
-  }
+  return attempt(findHome) !== undefined
 }
 
 function mayHold(read: FileRead, expected: RegExp): boolean {
   return read.kind === 'unreadable' || (read.kind === 'text' && (!read.whole || expected.test(read.text)))
-}
-
-function wasSeen(root: string, session: string | undefined): boolean {
-  try {
-    return sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session)
-  } catch {
-    // `status` reports unreadable files.
-    return false
-  }
 }

@@ -7,8 +7,7 @@ import { shellWords } from '../../kernel/text.ts'
 import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { linkedWorktree } from '../../project/root.ts'
-import { commandOf, findCommands, removeEntries, type WiredCommand } from '../claude-hooks.ts'
-import { splitMark } from '../json-document.ts'
+import { commandOf, findCommands, removeEntries } from '../claude-hooks.ts'
 import { requireRules } from '../permission-rules.ts'
 import {
   claudeSettingsPath,
@@ -24,17 +23,13 @@ import {
 } from '../settings-paths.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
 
-export interface SettingsLocation {
+interface Place {
   readonly scope: Scope
-  /** Whose settings these are: the main checkout's, or of the folder that was asked for. */
-  readonly project: string
   readonly file: string
   readonly isClaudes: boolean
-  /** Empty if the file is missing or has a fault. */
-  readonly text: string
-  readonly commands: readonly WiredCommand[]
-  readonly fault: PostflightError | undefined
 }
+
+export type SettingsLocation = ReturnType<typeof locationOf>
 
 export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
   const places = SCOPES.map((scope) => ({ scope, file: claudeSettingsPath(context, scope, project), isClaudes: true }))
@@ -58,24 +53,24 @@ export function hookHostLocations(context: CommandContext, host: HookHost, proje
   return [...shared.filter(({ scope }) => scope !== 'user'), ...own]
 }
 
-type Place = Pick<SettingsLocation, 'scope' | 'file' | 'isClaudes'>
-
 /** Scopes may share a file. */
 function locationsOf(context: CommandContext, project: string, places: readonly Place[]): SettingsLocation[] {
   const files = distinctFiles(places.map(({ file }) => file))
   return files.map((file) => locationOf(context, project, places.find((place) => place.file === file) as Place))
 }
 
-function locationOf(context: CommandContext, project: string, { scope, file, isClaudes }: Place): SettingsLocation {
+/** `project`: whose settings these are, the main checkout's or of the folder that was asked for. */
+function locationOf(context: CommandContext, project: string, place: Place) {
+  const { scope, file, isClaudes } = place
   try {
     if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file) ?? ''
     if (isClaudes) requireRules(text, file)
     const commands = findCommands(text, file, ourHooks(context, project))
-    return { scope, project, file, isClaudes, text, commands, fault: undefined }
+    return { ...place, project, text, commands, fault: undefined }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return { scope, project, file, isClaudes, text: '', commands: [], fault: error }
+    return { ...place, project, text: '', commands: [], fault: error }
   }
 }
 
@@ -85,14 +80,10 @@ const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
 function effective<T>(locations: readonly SettingsLocation[], pick: (settings: Record<string, unknown>) => T) {
   return READ_ORDER.flatMap((scope) => locations.filter((location) => location.scope === scope))
     .flatMap(({ text, file }) => {
-      const value = pick(parsed(text))
+      const value = pick(jsonObjectIn(text))
       return value === undefined ? [] : [{ value, file }]
     })
     .at(-1)
-}
-
-function parsed(text: string): Record<string, unknown> {
-  return jsonObjectIn(splitMark(text).body)
 }
 
 export function hooksDisabledIn(locations: readonly SettingsLocation[], name = 'disableAllHooks'): string | undefined {
@@ -117,7 +108,7 @@ export function isInstalledIn(managed: readonly SettingsLocation[]): boolean {
 /** The settings of an organization with which Claude Code runs no hook of ours (2.1.332). */
 export function forbidsHooks(managed: readonly SettingsLocation[], locations: readonly SettingsLocation[]) {
   const forbids = ({ text }: SettingsLocation): boolean => {
-    const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = parsed(text)
+    const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = jsonObjectIn(text)
     if (disableAllHooks === true) return true
     if (isInstalledIn(managed)) return false
     const isLocked = locked === true || (Array.isArray(locked) && locked.includes('hooks'))
@@ -143,7 +134,9 @@ const PLUGIN = /^postflight-guard@/
 
 export function enabledPlugin(locations: readonly SettingsLocation[]): { name: string; file: string } | undefined {
   const listed = ({ enabledPlugins }: Record<string, unknown>) => (isJsonObject(enabledPlugins) ? enabledPlugins : {})
-  const names = locations.flatMap(({ text }) => Object.keys(listed(parsed(text)))).filter((name) => PLUGIN.test(name))
+  const names = locations
+    .flatMap(({ text }) => Object.keys(listed(jsonObjectIn(text))))
+    .filter((name) => PLUGIN.test(name))
   for (const name of names) {
     const found = effective(locations, (settings) => listed(settings)[name])
     if (found !== undefined && found.value !== false) return { name, file: found.file }

@@ -1,5 +1,5 @@
 import { commandLine } from '../../kernel/command-line.ts'
-import { messageOf } from '../../kernel/error-messages.ts'
+import { messageOf } from '../../kernel/errors.ts'
 import { freshStart, inLine, oneLine, quote, shellWord } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import type { CommandContext } from '../../project/command-context.ts'

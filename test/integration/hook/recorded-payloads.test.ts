@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parsePayload } from '../../../src/hosts/all-hosts.ts'
 import type { HookHostName } from '../../../src/hosts/hook-hosts.ts'
-import { parsePayload } from '../../../src/hosts/payload.ts'
 import { createProject, createSourceProject, type Project } from '../../support/project.ts'
 
 /**

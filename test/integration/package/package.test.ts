@@ -1,8 +1,8 @@
 import { accessSync, constants, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { ERROR_CODES } from '../../../src/kernel/command-errors.ts'
 import { HOOK_SENTENCES } from '../../../src/kernel/error-messages.ts'
-import { EXIT_CODES } from '../../../src/kernel/errors.ts'
 import { installPacked, packOnce } from '../../support/packed.ts'
 import { subagentStop } from '../../support/payloads.ts'
 import { PACKAGE, runProcess } from '../../support/process.ts'
@@ -14,7 +14,7 @@ describe.concurrent('the package', () => {
     (name) => {
       const text = readFileSync(join(PACKAGE, 'dist', name), 'utf8')
       // As a value; a key of a table is followed by a colon.
-      const thrown = Object.keys(EXIT_CODES).filter((code) => new RegExp(`[\`"']${code}[\`"'](?!:)`).test(text))
+      const thrown = ERROR_CODES.filter((code) => new RegExp(`[\`"']${code}[\`"'](?!:)`).test(text))
       expect(thrown.length).toBeGreaterThan(3)
       expect(thrown.filter((code) => !(code in HOOK_SENTENCES))).toEqual([])
     },

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Payload } from '../../../src/hosts/host.ts'
-import { parsePayload } from '../../../src/hosts/payload.ts'
-import { errorMessage } from '../../../src/kernel/error-messages.ts'
-import { PostflightError } from '../../../src/kernel/errors.ts'
+import { parsePayload } from '../../../src/hosts/all-hosts.ts'
+import type { Payload } from '../../../src/hosts/payload.ts'
+import { errorMessage, PostflightError } from '../../../src/kernel/errors.ts'
 import { anyJson, anyUnits, holds, hostileText, payloadFields } from '../arbitraries.ts'
 
 /** The payload, or undefined for a text that is refused with an expected error. Any other error fails the property. */

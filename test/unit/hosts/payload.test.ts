@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mayGetWork } from '../../../src/hosts/host.ts'
-import { EMPTY_PAYLOAD, parsePayload } from '../../../src/hosts/payload.ts'
+import { parsePayload } from '../../../src/hosts/all-hosts.ts'
+import { EMPTY_PAYLOAD, mayGetWork } from '../../../src/hosts/payload.ts'
 import { mainStop, payload, subagentStop, thrownBy } from '../builders.ts'
 
 const LONG_ID = 'x'.repeat(257)

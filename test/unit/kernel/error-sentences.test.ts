@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { COMMAND_SENTENCES } from '../../../src/kernel/command-errors.ts'
-import { addSentences, asPostflightError, errorFault, FILE_DETAILS } from '../../../src/kernel/error-messages.ts'
-import { type ErrorArguments, type ErrorCode, PostflightError } from '../../../src/kernel/errors.ts'
+import { FILE_DETAILS } from '../../../src/kernel/error-messages.ts'
+import { addSentences, asPostflightError, type ErrorArguments, errorFault } from '../../../src/kernel/errors.ts'
 import { entry } from '../sentences.ts'
 
 addSentences(COMMAND_SENTENCES)
@@ -23,7 +23,7 @@ const DONE_FOLDER = 'specs/.postflight/done-0123456789abcdef'
 
 describe('each error says what is wrong and what to do about it', () => {
   /** Arguments of each code, once per form of its sentence. tsc asks for missing codes. */
-  const GIVEN: { readonly [Code in ErrorCode]: readonly ErrorArguments[Code][] } = {
+  const GIVEN: { readonly [Code in keyof ErrorArguments]: readonly ErrorArguments[Code][] } = {
     usage: [{ detail: 'Missing command.' }],
     'task-invalid': [
       ...[{ task: 'a/b' }, { task: '7_x', slug: 'y' }],
@@ -175,7 +175,7 @@ describe('each error says what is wrong and what to do about it', () => {
     internal: [{ detail: 'boom' }],
   }
 
-  const errors = Object.entries(GIVEN) as [ErrorCode, readonly ErrorArguments[ErrorCode][]][]
+  const errors = Object.entries(GIVEN) as [keyof ErrorArguments, readonly ErrorArguments[keyof ErrorArguments][]][]
 
   it('as in the snapshot', () => {
     expect(
@@ -199,7 +199,7 @@ describe('each error says what is wrong and what to do about it', () => {
 })
 
 describe('an error of another kind', () => {
-  it.each<[string, unknown, ErrorCode, object]>([
+  it.each<[string, unknown, keyof ErrorArguments, object]>([
     ['of the file system', { code: 'ENOSPC', path: '/p' }, 'cannot-write', { path: '/p', detail: 'ENOSPC' }],
     ['of the file system without a path', { code: 'EIO' }, 'cannot-write', { path: 'a file', detail: 'EIO' }],
     ['of a quota', { errno: -122, path: '/p.7-3f-1.tmp' }, 'cannot-write', { path: '/p', detail: 'EDQUOT' }],
@@ -214,7 +214,7 @@ describe('an error of another kind', () => {
   })
 
   it('that is ours stays', () => {
-    const ours = new PostflightError('internal', { detail: 'boom' })
+    const ours = asPostflightError('boom')
     expect(asPostflightError(ours)).toBe(ours)
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { errorFault, errorMessage } from '../../../src/kernel/error-messages.ts'
-import { type ErrorArguments, type ErrorCode, EXIT, EXIT_CODES, PostflightError } from '../../../src/kernel/errors.ts'
+import { ERROR_CODES, EXIT, exitCodeOf } from '../../../src/kernel/command-errors.ts'
+import { type ErrorArguments, errorFault, errorMessage, PostflightError } from '../../../src/kernel/errors.ts'
 
-const CODES = Object.keys(EXIT_CODES) as ErrorCode[]
+type ErrorCode = keyof ErrorArguments
 
 type NameOf<Arguments> = Arguments extends Readonly<Record<string, never>> ? never : keyof Arguments
 
@@ -28,8 +28,8 @@ function sentenceOf(code: ErrorCode, changed: Partial<typeof EVERY_ARGUMENT> = {
 }
 
 describe('exit codes', () => {
-  it.each(CODES)('%s has one, and it is neither 0 nor 2, which hosts read as block', (code) => {
-    expect([1, 64, 65, 70, 73]).toContain(EXIT_CODES[code])
+  it.each(ERROR_CODES)('%s has one, and it is neither 0 nor 2, which hosts read as block', (code) => {
+    expect([1, 64, 65, 70, 73]).toContain(exitCodeOf(code))
   })
 
   it('are those of docs/design.md', () => {
@@ -64,7 +64,7 @@ describe('the error class', () => {
 })
 
 describe('the sentences of errors', () => {
-  it.each(CODES)('%s is one line and a sentence, with nothing undefined', (code) => {
+  it.each(ERROR_CODES)('%s is one line and a sentence, with nothing undefined', (code) => {
     const sentence = sentenceOf(code)
     expect(sentence).not.toMatch(/undefined|\[object|\n/)
     // Its detail is a whole sentence.
@@ -72,17 +72,17 @@ describe('the sentences of errors', () => {
   })
 
   it('each argument occurs in one of them, or chooses its words', () => {
-    const said = CODES.map((code) => sentenceOf(code)).join('\n')
+    const said = ERROR_CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
     expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem', 'unchecked', 'claim', 'status', 'count'])
   })
 
   it('each has a value of an argument, unless its code has no arguments', () => {
     const values = Object.values(EVERY_ARGUMENT).map(String)
-    const silent = CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
+    const silent = ERROR_CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
     expect(silent).toEqual([
-      ...['current-folder-lost', 'session-unknown', 'payload-not-object', 'needs-answer'],
-      ...['trust-agent', 'trust-needs-answer', 'take-alone', 'home-unknown'],
+      ...['payload-not-object', 'home-unknown', 'session-unknown', 'needs-answer'],
+      ...['trust-needs-answer', 'take-alone', 'trust-agent', 'current-folder-lost'],
     ])
   })
 

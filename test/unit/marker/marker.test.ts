@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAIN_AGENT } from '../../../src/hosts/host.ts'
+import { MAIN_AGENT } from '../../../src/hosts/payload.ts'
 import { known } from '../../../src/kernel/values.ts'
 import {
   checksSessionOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_CHECKS } from '../../../src/kernel/errors.ts'
+import { MAX_CHECKS } from '../../../src/kernel/values.ts'
 import { formatJournalEntry, parseJournalLine, sessionsOfHook } from '../../../src/project/journal-entry.ts'
 import { NOW_MS } from '../builders.ts'
 

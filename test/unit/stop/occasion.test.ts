@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { occasionOf } from '../../../src/hosts/host.ts'
+import { occasionOf } from '../../../src/hosts/payload.ts'
 import { judgeOwnership } from '../../../src/stop/rules.ts'
 import { changedAt, mainStop, marker, NOW_MS, subagentStop } from '../builders.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Moment } from '../../../src/hosts/host.ts'
+import type { Moment } from '../../../src/hosts/payload.ts'
 import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import {
   type PlannedMarker,
