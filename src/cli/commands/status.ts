@@ -261,7 +261,7 @@ async function runsIn(context: CommandContext, root: string) {
   if (folders.length === 0) return []
   // The code of runs takes 5 ms to load.
   const { runItems } = await import('../../views/status/run-items.ts')
-  return runItems(context, root, folders)
+  return runItems(context, folders)
 }
 
 function isDecided({ kind }: StatusItem): boolean {

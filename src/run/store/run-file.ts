@@ -59,11 +59,7 @@ export function* eachRunFile(root: string, problems: SearchProblem[] = []): Gene
 }
 
 export function runFileOf(folder: TaskFolder, id: string): RunFile | undefined {
-  return findRunFiles(folder.root).find((file) => isOfRun(file, folder, id))
-}
-
-export function isOfRun(file: RunFile, folder: TaskFolder, id: string): boolean {
-  return file.id === id && file.folder?.path === folder.path
+  return findRunFiles(folder.root).find((file) => file.id === id && file.folder?.path === folder.path)
 }
 
 const UNREAD = Symbol('unread')
