@@ -114,16 +114,14 @@ export async function clearOne(
   let done: readonly RunCheck[] = []
   if (decision.kind === 'run') {
     const { prove } = await import('../marker/prove.ts')
-    const { areForeign } = decision
-    const wanted = { folder, marker: before.pending, commands, areForeign }
-    const proof = await prove(context, { ...wanted, limitMs: clearing.timeout })
+    const proof = await prove(context, folder, before.pending, decision, clearing.timeout)
     if (proof.kind === 'busy') return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))
     if (proof.failed !== undefined) {
       const { run, output } = proof.failed
       const path = pathOf(folder, before, run)
       const message = `${path}: the ${checkFailed(proof.failed)}, so the marker stays. The end of its output:`
       const data = { ...keptData(folder, before, commands), message, failed: failedCheckData(proof.failed) }
-      return { kind: 'kept', data: { ...data, why: 'failed' }, lines: failedCheckLines(message, output) }
+      return { kind: 'kept', data: { ...data, why: 'failed' }, lines: [message, ...outputLines(output)] }
     }
     done = proof.done
   }
@@ -266,7 +264,7 @@ function refused(
   before: Markers,
   why: ErrorArguments['checks-refused']['refusal'],
   commands: readonly string[],
-  sinceWhen?: string,
+  since?: string,
 ): ClearResult {
   const error = new PostflightError('checks-refused', {
     path: pathOf(folder, before, commands[0]),
@@ -274,7 +272,7 @@ function refused(
     commands: checkList(commands),
     // It never skips a check of an abandoned marker.
     unchecked: before.pending !== undefined,
-    ...(sinceWhen !== undefined && { since: sinceWhen }),
+    since,
   })
   const message = messageOf(error)
   return { kind: 'kept', data: { ...keptData(folder, before, commands), why, message, failed: null }, lines: [message] }
@@ -298,8 +296,4 @@ export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>
     duration_ms: durationMs,
     output: stripControl(output),
   }
-}
-
-export function failedCheckLines(first: string, output: string): string[] {
-  return [first, ...outputLines(output)]
 }

@@ -52,8 +52,8 @@ export const EXIT_CODES = {
     path: string
     refusal: 'other-session' | 'unowned' | 'running' | 'replaced' | 'unreadable' | 'removed' | 'done'
     commands: string
-    since?: string
-    unchecked: boolean
+    since?: string | undefined
+    unchecked?: boolean
   }>,
   'commands-untrusted': EXIT.no as With<{ task: string; commands: string; from?: string; prompts?: string }>,
   'check-files': EXIT.data as With<{ limit: number; seconds: number }>,

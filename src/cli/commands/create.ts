@@ -169,7 +169,7 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
     const previous = present?.marker
     if (present !== undefined && hasUnreadableChecks(present.marker) && !options.force) {
       const path = markerDisplayPath(folder)
-      throw new PostflightError('checks-refused', { path, refusal: 'unreadable', commands: '', unchecked: false })
+      throw new PostflightError('checks-refused', { path, refusal: 'unreadable', commands: '' })
     }
     // A marker that was given up becomes a new one, and checks of another session do not become this session's.
     const keepsCount =
