@@ -76,16 +76,14 @@ async function runCommand(
 ): Promise<0 | 1> {
   const run = (await COMMANDS[invocation.command].load()) as RunCommand
   const { json, quiet } = options
-  const first = contextNow(options.root)
-  const paint = await painterFor(stdout, first.environment)
-  const completed = (found: ProcessContext): CommandContext => {
+  const paint = await painterFor(stdout, contextNow(options.root).environment)
+  const now = (root = options.root): CommandContext => {
     // A spread would read the terminal.
-    const context = Object.assign(found, { paint })
+    const context = Object.assign(contextNow(root), { paint })
     // A question would end up in the middle of the document.
     return json ? { ...context, terminal: undefined } : context
   }
-  const now = (root = options.root): CommandContext => completed(contextNow(root))
-  const context = completed(first)
+  const context = now()
   const surroundings = { json, quiet, stdout, terminalOutput, contextNow: now, program, freeCommands: freeCommands() }
   const outcome = await run(context, invocation.arguments as never, invocation.options as never, surroundings)
   if (typeof outcome === 'number') return outcome

@@ -52,17 +52,21 @@ export async function changeRun(
   const { before, state } = change(folder)
   recordEnd(context, folder, before.active, state)
   await publishChange(context, folder)
-  const result = runResult(context, folder, state)
-  return { ...result, lines: [...result.lines, ...furtherLines(folder, state, before)] }
+  return runResult(context, folder, state, furtherLines(folder, state, before))
 }
 
 export function recordEnd(context: CommandContext, folder: TaskFolder, wasActive: boolean, state: WorkflowState): void {
   if (wasActive && !state.active) recordInJournal(context, folder.root, endEntry(folder.task, state))
 }
 
-export function runResult(context: CommandContext, folder: TaskFolder, state: WorkflowState) {
+export function runResult(
+  context: CommandContext,
+  folder: TaskFolder,
+  state: WorkflowState,
+  further: readonly string[] = [],
+) {
   const data = runData(folder, state, context.nowMs)
-  return { data, lines: runLines(context, folder, state, data) }
+  return { data, lines: [...runLines(context, folder, state, data), ...further] }
 }
 
 export function machineOf({ environment, nowMs, rootOption }: CommandContext): Machine {
