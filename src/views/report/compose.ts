@@ -3,18 +3,20 @@ import { fromIso } from '../../kernel/time.ts'
 import { namedWork } from '../../marker/marker.ts'
 import type { Painter } from '../../project/command-context.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import { clock, duration, runTimes } from './page/track.ts'
 import {
+  clock,
+  duration,
   eventWords,
   leftOutWords,
   NOTHING_YET,
   OTHER_EVENTS,
+  runTimes,
   statusWords,
   TIME_ZONE,
   taskTitle,
 } from './report-messages.ts'
 import { type RunStory, runStory } from './run-story.ts'
-import type { MarkerStatus, MarkerStory, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
+import type { MarkerStatus, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
 
 /** Pure. */
 
@@ -233,7 +235,7 @@ function end(draft: Draft, status: MarkerStatus, { line, timeMs }: TimedLine): v
   draft.endMs = timeMs
 }
 
-function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number): MarkerStory {
+function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number) {
   const status = statusOf(draft, marker)
   const isOpen = status === 'pending' || status === 'waiting'
   const lastMs = draft.events.at(-1)?.timeMs ?? draft.startMs
@@ -254,6 +256,8 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number):
     checks: marker?.checks ?? [],
   }
 }
+
+export type MarkerStory = Readonly<ReturnType<typeof storyOf>>
 
 function madeMs(marker: ReportMarker | undefined): number | undefined {
   return fromIso(marker?.promised_at ?? '')

@@ -1,7 +1,7 @@
 import { oneLine } from '../../kernel/text.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { stepAsText } from '../../run/definition/steps.ts'
-import { type PhaseStatus, phaseStatuses, runStatus } from '../../run/machine/picture.ts'
+import { phaseStatuses, runStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
@@ -40,9 +40,15 @@ export function runStory({ state, history }: ReportRun, nowMs: number) {
     skips: state.skips,
     /** A person has accepted how it ended. */
     settled: !state.active && state.settled,
-    phases: state.definition.phases.map((phase, index) =>
-      phaseStory(phase, statuses[index] ?? 'waiting', state, history, visits, nowMs),
-    ),
+    phases: state.definition.phases.map((phase, index) => ({
+      id: phase.id,
+      status: statuses[index] ?? 'waiting',
+      check: phase.check.run === undefined ? undefined : oneLine(phase.check.run, 200),
+      visits: visitsOf(state, phase.id),
+      prompts: visits.reduce((sum, visit) => sum + (visit.phase === phase.id ? visit.prompts : 0), 0),
+      workedMs: phaseMs(state, phase.id, nowMs),
+      steps: visitSteps(phase, state, history),
+    })),
     visits,
     events: history.map(eventOf),
     definition: state.definition,
@@ -91,26 +97,6 @@ function visitStories(history: readonly HistoryEntry[], state: WorkflowState, no
   }
   close(state.active ? nowMs : state.updatedMs, state.active ? 'running' : 'stuck')
   return visits
-}
-
-function phaseStory(
-  phase: Phase,
-  status: PhaseStatus,
-  state: WorkflowState,
-  history: readonly HistoryEntry[],
-  visits: readonly VisitStory[],
-  nowMs: number,
-) {
-  const own = visits.filter((visit) => visit.phase === phase.id)
-  return {
-    id: phase.id,
-    status,
-    check: phase.check.run === undefined ? undefined : oneLine(phase.check.run, 200),
-    visits: visitsOf(state, phase.id),
-    prompts: own.reduce((sum, { prompts }) => sum + prompts, 0),
-    workedMs: phaseMs(state, phase.id, nowMs),
-    steps: visitSteps(phase, state, history),
-  }
 }
 
 function visitSteps(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]) {

@@ -1,11 +1,20 @@
 import { counted, oneLine } from '../../../kernel/text.ts'
-import { around, isGivenUp, type Report, type TaskStory } from '../compose.ts'
-import { leftOutWords, NOTHING_YET, OTHER_EVENTS, TIME_ZONE, taskTitle } from '../report-messages.ts'
+import { around, isGivenUp, type MarkerStory, type Report, type TaskStory } from '../compose.ts'
+import {
+  clock,
+  duration,
+  leftOutWords,
+  NOTHING_YET,
+  OTHER_EVENTS,
+  runTimes,
+  TIME_ZONE,
+  taskTitle,
+} from '../report-messages.ts'
 import type { PhaseStory, RunStory } from '../run-story.ts'
-import { type MarkerStory, type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
+import { type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
 import { graph } from './graph-picture.ts'
 import { Html, html, STYLE } from './html.ts'
-import { badge, bar, clock, duration, legend, marks, pause, runTimes, type Scale, scaleOf } from './track.ts'
+import { badge, bar, legend, marks, pause, type Scale, scaleOf } from './track.ts'
 
 /** Pure. */
 
