@@ -63,12 +63,9 @@ export const document = () =>
     parts: field.objects({
       name: field.oneOf(PART_NAMES),
       file: field.text('The file that the part is in.'),
-      state: field.oneOf(PART_STATES),
+      state: field.oneOf(Object.keys(STATE_WORDS) as PartState[]),
     }),
   })
-
-const PART_STATES = ['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside'] as const
-type PartState = (typeof PART_STATES)[number]
 
 export const run: Run<typeof declaration, typeof document> = (context, _given, options, { freeCommands }) => {
   checkNames(options.skip)
@@ -160,7 +157,7 @@ const PART_TITLES: Record<InitPart['name'], string> = {
   done: 'a definition of done',
 }
 
-const STATE_WORDS: Record<PartState, string> = {
+const STATE_WORDS = {
   written: 'written',
   planned: 'would be written',
   declined: 'not written',
@@ -169,6 +166,8 @@ const STATE_WORDS: Record<PartState, string> = {
   needless: 'not needed: this is not a git repository',
   outside: 'not written: a link leads this file out of the project, or to nothing',
 }
+
+type PartState = keyof typeof STATE_WORDS
 
 const REMOVAL_WORDS: Partial<Record<PartState, string>> = {
   written: 'removed',
