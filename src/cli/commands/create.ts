@@ -36,7 +36,7 @@ import { unwiredNote } from '../../setup/install/unwired.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, type Identity, isFromEnvironment } from '../caller.ts'
-import { collect, type Declaration, HOST_SESSION, invalidValue, type OptionsOf, type Run, TASK } from '../command.ts'
+import { type Declaration, HOST_SESSION, invalidValue, type OptionsOf, type Run, repeatable, TASK } from '../command.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 export const declaration = {
@@ -55,7 +55,7 @@ export const declaration = {
       .option('--skill <name>', 'name of the skill')
       .option('--operation <name>', 'name of the operation: research, plan, implement, …')
       .option('--reason <text>', 'the message to the agent when it stops too early')
-      .option('--step <name>', 'a step of the checklist (repeatable)', collect, [])
+      .option(...repeatable('--step <name>', 'a step of the checklist'))
       .option('--session-id <id>', "the skill's own session id (default: generated)")
       .option(...HOST_SESSION)
       .option(
@@ -63,12 +63,12 @@ export const declaration = {
         '"main" or the id of the sub-agent (default: from the environment, or recorded by the hook)',
       )
       .option('--agent-type <type>', 'block only sub-agents of this type')
-      .option('--check <command>', 'a shell command that must succeed before `clear` (repeatable)', collect, [])
+      .option(...repeatable('--check <command>', 'a shell command that must succeed before `clear`'))
       .option(
-        '--step-check <name=command>',
-        'a shell command that must succeed before this step can be ticked (repeatable)',
-        collect,
-        [],
+        ...repeatable(
+          '--step-check <name=command>',
+          'a shell command that must succeed before this step can be ticked',
+        ),
       )
       .option('--force', "replace another session's or another agent's marker", false),
 } satisfies Declaration

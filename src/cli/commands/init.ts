@@ -24,7 +24,7 @@ import { initQuestion, notPortable, RESTART } from '../../setup/settings-message
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { collect, type Declaration, notOneOf, type Run } from '../command.ts'
+import { type Declaration, notOneOf, type Run, repeatable } from '../command.ts'
 
 const OTHER_HOSTS = `
 For another host:
@@ -42,12 +42,7 @@ export const declaration = {
         '--scope <scope>',
         'project, local or user (default: project if it depends on postflight-guard, else local)',
       )
-      .option(
-        '--skip <part>',
-        'leave out hook, shell-hook, permissions, gitignore, skill or done (repeatable)',
-        collect,
-        [],
-      )
+      .option(...repeatable('--skip <part>', 'leave out hook, shell-hook, permissions, gitignore, skill or done'))
       .option('--yes', 'do not ask', false)
       .option('--dry-run', 'only print what would be written', false)
       .option('--force', 'install even if the hook is installed elsewhere', false),

@@ -37,7 +37,7 @@ import {
   quotedCommands,
   statusItemDocument,
 } from '../../views/status/status-items.ts'
-import { collect, type Declaration, type OptionsOf, type Run, remoteOption, WATCH } from '../command.ts'
+import { type Declaration, type OptionsOf, type Run, remoteOption, repeatable, WATCH } from '../command.ts'
 import { checkIds } from '../option-values.ts'
 import { sharedDocument } from '../workflow/shared-status.ts'
 
@@ -58,10 +58,10 @@ export const declaration = {
       .option('--exit-code', 'exit with 1 unless everything is done (for CI)', false)
       .option('--session <id>', 'only what belongs to this session of the host')
       .option(
-        '--expect <task>',
-        'also exit with 1 unless a marker of this task was made and cleared, or its workflow completed (repeatable)',
-        collect,
-        [],
+        ...repeatable(
+          '--expect <task>',
+          'also exit with 1 unless a marker of this task was made and cleared, or its workflow completed',
+        ),
       )
       .addOption(remoteOption('--shared [remote]', 'show the shared runs in a git remote instead (default: origin)'))
       .option('--github', 'print annotations for GitHub Actions', false)
