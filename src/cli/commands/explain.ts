@@ -134,7 +134,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const unlisted: SearchProblem[] = []
   const activeRuns = why === undefined ? await findRuns(roots, payload, unlisted) : []
   const hasRun = activeRuns.some(({ isMine }) => isMine)
-  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context, hasRun)))
+  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context, hasRun).catch(notJudged)))
   const { answer, alerts, notices, plan, problems } =
     why === undefined
       ? predictStop(
@@ -148,6 +148,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const notified = anyHost('showsNotice', payload, environment)
   const runs = activeRuns.map((one) => describeRun(one, mayGetWork(payload) && answer.kind !== 'block'))
   const isOpen = runs.some((one) => one.answer === 'driver')
+  const [session] = plan.flatMap((one) => (one.kind === 'unjudged' ? [] : (one.stored.marker.hostSession ?? [])))
   return {
     data: {
       payload: { event: payload.event, host_session: payload.session ?? null, agent: payload.agent ?? null },
@@ -160,7 +161,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       answer: JSON.parse(printedAnswer({ answer, alerts }, payload, environment)),
     },
     lines: [
-      ...(text === '' ? howToPipe(shellIdentity(environment)?.session ?? sessionOf(plan)) : []),
+      ...(text === '' ? howToPipe(shellIdentity(environment)?.session ?? session) : []),
       `${paint.bold(inLine(payload.event))} of session ${named(payload.session)}, agent ${named(payload.agent)}`,
       roots.length === 0 ? 'no root: no start folder leads to a specs/ folder' : inLine(`roots: ${roots.join(', ')}`),
       ...(why === undefined ? [] : [inLine(why)]),
@@ -228,10 +229,6 @@ async function predictStart(occasion: Occasion, person: Person): Promise<HookAns
   return answerToStart(occasion, unfinished, listUnfinishedRuns(occasion.roots, occasion), notified)
 }
 
-function sessionOf(planned: readonly PlannedMarker[]): string | undefined {
-  return planned.flatMap((one) => (one.kind === 'unjudged' ? [] : (one.stored.marker.hostSession ?? [])))[0]
-}
-
 function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
   if (planned.kind === 'unjudged') {
     const why = `cannot be read (${planned.detail}), so the stop is allowed`
@@ -275,8 +272,15 @@ function describeRun({ path, note, isMine }: FoundRun, mayGetPrompt: boolean): E
 
 const DRIVER_SENDS = 'then sends the next prompt, or allows the stop if the run waits or has ended'
 
+function nothing(why: string) {
+  return { path: DONE_PATH, why, rules: [], made: undefined }
+}
+
+function notJudged(error: unknown) {
+  return nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
+}
+
 async function describeDone(root: string, occasion: Occasion, person: Person, hasRun: boolean) {
-  const nothing = (why: string) => ({ path: DONE_PATH, why, rules: [], made: undefined })
   // The search for files is loaded only for a definition of done.
   const { isJudged, judgeDone, predictMarker } = await import('../../done/arm.ts')
   if (!isJudged(occasion.payload)) {
@@ -285,12 +289,7 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
     )
   }
   if (hasRun) return nothing('a workflow of this session is active, so it blocks nothing until the workflow ends')
-  let judged: ReturnType<typeof judgeDone>
-  try {
-    judged = judgeDone(root, occasion, person)
-  } catch (error) {
-    return nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
-  }
+  const judged = judgeDone(root, occasion, person)
   if (typeof judged === 'string') return nothing(NOT_JUDGED[judged])
   const { folder, pending, asked } = judged
   const stored = predictMarker(judged)

@@ -103,9 +103,9 @@ function visitSteps(phase: Phase, state: WorkflowState, history: readonly Histor
   const visits: { readonly visit: number; readonly entries: HistoryEntry[] }[] = []
   const own = history.filter(({ phase: id }) => id === phase.id)
   for (const entry of own) {
-    if (entry.event === 'enter') visits.push({ visit: entry.visit ?? visits.length + 1, entries: [] })
     // The beginning of the history may be missing.
-    if (visits.length === 0) visits.push({ visit: entry.visit ?? 1, entries: [] })
+    const isFirst = entry.event === 'enter' || visits.length === 0
+    if (isFirst) visits.push({ visit: entry.visit ?? visits.length + 1, entries: [] })
     visits.at(-1)?.entries.push(entry)
   }
   const last = visitsOf(state, phase.id)
@@ -124,7 +124,14 @@ function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: r
     const name = names[index]
     // Only the definition and the current visit still have the whole text.
     const text = name === undefined ? entries.find(({ event }) => event === 'prompt')?.detail : stepAsText(name)
-    return stepStory(index + 1, text === undefined ? undefined : oneLine(text, 160), entries)
+    const last = entries.findLast(({ event }) => STEP_RESULTS[event] !== undefined)
+    return {
+      number: index + 1,
+      name: text === undefined ? undefined : oneLine(text, 160),
+      attempts: entries.filter(({ event }) => event === 'prompt').length,
+      result: (last && STEP_RESULTS[last.event]) ?? 'open',
+      durationMs: entries[0] && last && last.timeMs - entries[0].timeMs,
+    }
   })
 }
 
@@ -133,16 +140,4 @@ const STEP_RESULTS: Partial<Readonly<Record<TransitionEvent, 'done' | 'skipped' 
   'step-skipped': 'skipped',
   'step-failed': 'failed',
   'step-again': 'open',
-}
-
-function stepStory(number: number, name: string | undefined, entries: readonly HistoryEntry[]) {
-  const [first] = entries
-  const last = entries.findLast(({ event }) => STEP_RESULTS[event] !== undefined)
-  return {
-    number,
-    name,
-    attempts: entries.filter(({ event }) => event === 'prompt').length,
-    result: (last && STEP_RESULTS[last.event]) ?? 'open',
-    durationMs: first && last && last.timeMs - first.timeMs,
-  }
 }
