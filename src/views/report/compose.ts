@@ -78,9 +78,9 @@ function grouped<One, Key>(all: readonly One[], keyOf: (one: One) => Key | null 
   for (const one of all) {
     const key = keyOf(one)
     if (key === null || key === undefined) continue
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [one])
-    else group.push(one)
+    const group = groups.get(key) ?? []
+    group.push(one)
+    groups.set(key, group)
   }
   return groups
 }
@@ -240,18 +240,15 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number) 
   const isOpen = status === 'pending' || status === 'waiting'
   const lastMs = draft.events.at(-1)?.timeMs ?? draft.startMs
   const endMs = draft.endMs ?? (isOpen ? Math.max(nowMs, draft.startMs) : lastMs)
-  if (status === 'waiting') draft.waits.push({ startMs: draft.waitingSinceMs ?? lastMs, endMs })
+  const { waitingSinceMs, ...known } = draft
+  if (status === 'waiting') draft.waits.push({ startMs: waitingSinceMs ?? lastMs, endMs })
   return {
-    id: draft.id ?? marker?.id ?? undefined,
+    ...known,
     ...namedWork(marker ?? {}),
-    session: draft.session,
-    agent: draft.agent,
+    id: draft.id ?? marker?.id ?? undefined,
     status,
     startMs: Math.min(draft.startMs, (isOpen ? madeMs(marker) : undefined) ?? draft.startMs),
     endMs,
-    blocks: draft.blocks,
-    waits: draft.waits,
-    events: draft.events,
     steps: marker?.steps ?? [],
     checks: marker?.checks ?? [],
   }
