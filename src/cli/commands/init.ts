@@ -63,7 +63,8 @@ export const document = () =>
   })
 
 export const run: Run<typeof declaration, typeof document> = (context, _given, options, { freeCommands }) => {
-  checkNames(options.skip)
+  const unknown = options.skip.find((name) => !PART_NAMES.includes(name as never))
+  if (unknown !== undefined) throw notOneOf(PART_NAMES, '--skip', unknown)
   // A path of this machine does not belong in shared settings.
   const scope =
     options.scope ?? (hookCommand(context, 'project', projectFolder(context)).portable ? 'project' : 'local')
@@ -197,11 +198,6 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
 
 function outsideWarning(specifier: string): string {
   return `Warning: package.json names postflight-guard by "${specifier}", which is outside this repository, so \`npm ci\` fails on every other machine. Copy the tarball into the repository, for example into vendor/, and install that file.`
-}
-
-function checkNames(names: readonly string[]): void {
-  const unknown = names.find((name) => !PART_NAMES.includes(name as never))
-  if (unknown !== undefined) throw notOneOf(PART_NAMES, '--skip', unknown)
 }
 
 function ask(context: CommandContext, parts: readonly InitPart[]): InitPart[] {
