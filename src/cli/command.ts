@@ -19,13 +19,9 @@ export interface Declaration {
   readonly declare: (command: BareCommand) => CommandUnknownOpts
 }
 
-export type ArgumentsOf<One extends Declaration> =
-  // biome-ignore lint/suspicious/noExplicitAny: only one of the three types is wanted.
-  ReturnType<One['declare']> extends TypedCommand<infer Arguments, any, any> ? Arguments : never
+export type ArgumentsOf<One extends Declaration> = ReturnType<One['declare']>['processedArgs']
 
-export type OptionsOf<One extends Declaration> =
-  // biome-ignore lint/suspicious/noExplicitAny: only one of the three types is wanted.
-  ReturnType<One['declare']> extends TypedCommand<any, infer Options, any> ? Options : never
+export type OptionsOf<One extends Declaration> = ReturnType<ReturnType<One['declare']>['opts']>
 
 export interface GlobalOptions extends PrintOptions {
   readonly root: string | undefined
