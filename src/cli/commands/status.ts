@@ -124,21 +124,22 @@ async function projectStatus(context: CommandContext, options: OptionsOf<typeof 
   const done = root === undefined ? null : await doneOf(context, root)
   const clean = items.length === 0
   const isVerdict = options.exitCode || expect.length > 0
-  const proven = provenBy(found, session)
+  const cleared = found.records.filter(({ end }) => end === 'cleared')
   const result = {
     exitCode: isVerdict && !clean ? 1 : 0,
     data: {
       root: root ?? null,
       clean,
-      cleared: proven.cleared,
-      checks_passed: proven.checks,
-      completed: proven.completed,
+      cleared: cleared.length,
+      checks_passed: passedIn(cleared),
+      completed: found.completed.length,
       items,
       done,
       ended: found.ended,
     },
   } as const
-  const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, proven)
+  const summary =
+    root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, session, found, cleared)
   const warnings = done === null || done.standing === 'trusted' ? [] : [done]
   if (options.github) {
     const warningLines = warnings.map(({ message, fix }) =>
@@ -158,40 +159,37 @@ async function projectStatus(context: CommandContext, options: OptionsOf<typeof 
   return { ...result, lines }
 }
 
-type Proven = ReturnType<typeof provenBy>
-
-function provenBy({ records, completed }: Found, session: string | undefined) {
-  const cleared = records.filter(({ end }) => end === 'cleared')
-  return {
-    session,
-    cleared: cleared.length,
-    withChecks: cleared.filter(({ passed }) => passed.length > 0).length,
-    checks: [...new Set(cleared.flatMap(({ passed }) => passed))],
-    completed: completed.length,
-    hasMarkers: records.length > 0,
-  }
+function passedIn(cleared: readonly MarkerRecord[]): string[] {
+  return [...new Set(cleared.flatMap(({ passed }) => passed))]
 }
 
-function cleanSummary(root: string, proven: Proven): string {
-  const { session, cleared, completed, hasMarkers } = proven
+function cleanSummary(
+  root: string,
+  session: string | undefined,
+  { records, completed }: Found,
+  cleared: readonly MarkerRecord[],
+): string {
   const location = session === undefined ? oneLine(root, 300) : `session ${oneLine(session, 120)}`
-  if (!hasMarkers && completed === 0) {
+  if (records.length + completed.length === 0) {
     const period = session === undefined ? ' in the last 24 h' : ''
     return `no marker was made by \`postflight create\` in ${location}${period}, none is pending`
   }
   return [
-    ...(hasMarkers ? [cleared === 0 ? 'nothing was cleared' : `${cleared} cleared${passedChecks(proven)}`] : []),
-    ...(completed === 0 ? [] : [`${counted(completed, 'workflow')} completed`]),
+    ...(records.length === 0 ? [] : [clearedText(cleared)]),
+    ...(completed.length === 0 ? [] : [`${counted(completed.length, 'workflow')} completed`]),
     `none pending in ${location}`,
   ].join(', ')
 }
 
-function passedChecks({ cleared, withChecks, checks }: Proven): string {
-  if (checks.length === 0) return ''
-  const commands = checks.map(checkCommand).join(', ')
-  return withChecks < cleared
-    ? `, ${withChecks} of them with checks (passed: ${commands})`
-    : ` (checks passed: ${commands})`
+function clearedText(cleared: readonly MarkerRecord[]): string {
+  if (cleared.length === 0) return 'nothing was cleared'
+  const text = `${cleared.length} cleared`
+  const commands = passedIn(cleared).map(checkCommand).join(', ')
+  if (commands === '') return text
+  const { length } = cleared.filter(({ passed }) => passed.length > 0)
+  return length < cleared.length
+    ? `${text}, ${length} of them with checks (passed: ${commands})`
+    : `${text} (checks passed: ${commands})`
 }
 
 async function doneOf(context: CommandContext, root: string) {
