@@ -46,7 +46,7 @@ export async function changeRun(
   context: CommandContext,
   task: string,
   change: (folder: TaskFolder) => ChangedRun,
-  furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => readonly string[] = () => [],
+  furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => string[] = () => [],
 ) {
   const folder = requireRunFolder(context, task)
   const { before, state } = change(folder)
@@ -59,14 +59,9 @@ export function recordEnd(context: CommandContext, folder: TaskFolder, wasActive
   if (wasActive && !state.active) recordInJournal(context, folder.root, endEntry(folder.task, state))
 }
 
-export function runResult(
-  context: CommandContext,
-  folder: TaskFolder,
-  state: WorkflowState,
-  further: readonly string[] = [],
-) {
+export function runResult(context: CommandContext, folder: TaskFolder, state: WorkflowState, more: string[] = []) {
   const data = runData(folder, state, context.nowMs)
-  return { data, lines: [...runLines(context, folder, state, data), ...further] }
+  return { data, lines: [...runLines(context, folder, state, data), ...more] }
 }
 
 export function machineOf({ environment, nowMs, rootOption }: CommandContext): Machine {
