@@ -55,7 +55,12 @@ export const EXIT_CODES = {
     since?: string | undefined
     unchecked?: boolean
   }>,
-  'commands-untrusted': EXIT.no as With<{ task: string; commands: string; from?: string; prompts?: string }>,
+  'commands-untrusted': EXIT.no as With<{
+    task: string
+    commands: string
+    from?: string
+    prompts?: string | undefined
+  }>,
   'check-files': EXIT.data as With<{ limit: number; seconds: number }>,
   'check-patterns': EXIT.data as With<{ task: string; phase: string }>,
   'check-none': EXIT.no as With<{ task: string; phase: string }>,
