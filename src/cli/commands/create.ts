@@ -92,7 +92,10 @@ type CreateOptions = OptionsOf<typeof declaration>
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task, slug], options) => {
   checkValues(options)
-  const identity = newOwnerOf(context, options)
+  const caller = callerOf(context, options)
+  // Its owner is a sub-agent, even if main's shell runs the command (docs/design.md, "Ownership").
+  const isForSubagent = options.agentType !== undefined && caller.agent === MAIN_AGENT
+  const identity: Identity = isForSubagent ? { ...caller, agent: undefined } : caller
   const { folder, isNewRoot, fields, keepsCount, previous } = await inTaskFolder(
     context,
     task,
@@ -283,13 +286,6 @@ function droppedSteps(previous: Marker | undefined, isRenewed: boolean, steps: r
   const ticked = previous?.steps.flatMap(({ name, done }) => (done ? name : [])) ?? []
   if (!isRenewed) return ticked
   return steps.length === 0 ? [] : ticked.filter((name) => !steps.includes(name))
-}
-
-/** docs/design.md, "Ownership". `--agent-type` names a sub-agent, so the owner is not `main`, even if main's shell runs the command. */
-function newOwnerOf(context: CommandContext, options: CreateOptions): Identity {
-  const identity = callerOf(context, options)
-  const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
-  return isForSubagent ? { ...identity, agent: undefined } : identity
 }
 
 /** If a host's shell does not say which agent runs `create`, a marker with an owner can only be renewed. */

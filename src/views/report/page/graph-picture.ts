@@ -24,6 +24,8 @@ export function graph({ name, phases, definition, status }: RunStory): Html {
   const straight = arrows.filter(({ from, to }) => to === from + 1)
   const back = inLanes(arrows.filter(({ from, to }) => to <= from))
   const forth = inLanes(arrows.filter(({ from, to }) => to > from + 1))
+  const roomOf = ({ lane, label = '' }: Bypass): number =>
+    Math.ceil((lane + 1) * LANE + 8 + label.length * LABEL_CHARACTER)
   const margin = (bypasses: readonly Bypass[]): number => Math.max(8, ...bypasses.map(roomOf))
   const left = margin(forth)
   const width = left + NODE.width + margin(back)
@@ -52,10 +54,6 @@ export function graph({ name, phases, definition, status }: RunStory): Html {
     ${hidden > 0 && html`<text class="sub" x="${middle}" y="${y(end) - 8}" text-anchor="middle">${counted(hidden, 'more phase')}</text>`}
     <circle class="dot end ${STATUS_TONES[status]}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
   </svg>`
-}
-
-function roomOf({ lane, label }: Bypass): number {
-  return Math.ceil((lane + 1) * LANE + (label === undefined ? 8 : 8 + label.length * LABEL_CHARACTER))
 }
 
 function arrowsOf(phases: readonly Phase[]) {
