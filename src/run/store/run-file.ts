@@ -59,7 +59,11 @@ export function* eachRunFile(root: string, problems: SearchProblem[] = []): Gene
 }
 
 export function runFileOf(folder: TaskFolder, id: string): RunFile | undefined {
-  return findRunFiles(folder.root).find((file) => file.id === id && file.folder?.path === folder.path)
+  const { root } = folder
+  const isOfRun = (file: RunFile): boolean => file.id === id && file.folder?.path === folder.path
+  // Most files have the folder's name, and with many runs, reading all files for each would take long.
+  const usual = locate(root, fileNameOf(pathInSpecs(folder)), () => readFolderIds(root))
+  return isOfRun(usual) ? usual : findRunFiles(root).find(isOfRun)
 }
 
 const UNREAD = Symbol('unread')
