@@ -146,14 +146,11 @@ function withStep(marker: Marker, index: number, done: boolean): unknown[] {
   let at = -1
   return (Array.isArray(items) ? items : []).map((item: unknown) => {
     if (isStep(item)) at += 1
-    return isStep(item) && at === index ? withDone(item, done) : item
+    if (!isStep(item) || at !== index) return item
+    return typeof item === 'string' ? { name: item, done } : { ...(item as object), done }
   })
 }
 
 function isStep(item: unknown): boolean {
   return typeof (typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name) === 'string'
-}
-
-function withDone(item: unknown, done: boolean): object {
-  return typeof item === 'string' ? { name: item, done } : { ...(item as object), done }
 }
