@@ -55,12 +55,7 @@ export const EXIT_CODES = {
     since?: string | undefined
     unchecked?: boolean
   }>,
-  'commands-untrusted': EXIT.no as With<{
-    task: string
-    commands: string
-    from?: string
-    prompts?: string | undefined
-  }>,
+  'commands-untrusted': EXIT.no as With<{ task: string; commands: string; from?: string; prompts?: string }>,
   'check-files': EXIT.data as With<{ limit: number; seconds: number }>,
   'check-patterns': EXIT.data as With<{ task: string; phase: string }>,
   'check-none': EXIT.no as With<{ task: string; phase: string }>,

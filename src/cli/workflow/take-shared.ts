@@ -46,8 +46,8 @@ export async function takeShared(
     if (!isTrusted(state, trusterOf(context))) {
       const commands = checkList(commandsOfRun(state))
       // `--trust` covers both.
-      const prompts = isOwn ? undefined : commit
-      throw new PostflightError('commands-untrusted', { task: run, commands, from: remote, prompts })
+      const prompts = isOwn ? {} : { prompts: commit }
+      throw new PostflightError('commands-untrusted', { task: run, commands, from: remote, ...prompts })
     }
     if (!isOwn) throw new PostflightError('prompts-untrusted', { run, remote, commit })
   }
