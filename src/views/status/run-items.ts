@@ -28,9 +28,7 @@ export function runItems(context: CommandContext, folders: readonly TaskFolder[]
       if (state === undefined || (!state.active && state.settled)) return []
       const kind = runStatus(state)
       if (kind === 'completed') return { kind, task, host_session: state.hostSession ?? null }
-      // After the state: a run file is made before its state becomes active.
-      const isLost = state.active && runFileOf(folder, state.id) === undefined
-      return itemOf(context, kind, folder, state, isLost)
+      return itemOf(context, kind, folder, state)
     } catch (error) {
       const message = messageOf(error)
       const sentence = `${taskName(task)}: ${problemSentence(message)}`
@@ -39,13 +37,9 @@ export function runItems(context: CommandContext, folders: readonly TaskFolder[]
   })
 }
 
-function itemOf(
-  { nowMs, rootOption }: CommandContext,
-  kind: StatusKind,
-  folder: TaskFolder,
-  state: WorkflowState,
-  isLost: boolean,
-): StatusItem {
+function itemOf({ nowMs, rootOption }: CommandContext, kind: StatusKind, folder: TaskFolder, state: WorkflowState) {
+  // After the state: a run file is made before its state becomes active.
+  const isLost = state.active && runFileOf(folder, state.id) === undefined
   const path = inLine(folder.relative)
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const facts = [
