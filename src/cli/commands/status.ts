@@ -124,22 +124,20 @@ async function projectStatus(context: CommandContext, options: OptionsOf<typeof 
   const done = root === undefined ? null : await doneOf(context, root)
   const clean = items.length === 0
   const isVerdict = options.exitCode || expect.length > 0
-  const cleared = found.records.filter(({ end }) => end === 'cleared')
   const result = {
     exitCode: isVerdict && !clean ? 1 : 0,
     data: {
       root: root ?? null,
       clean,
-      cleared: cleared.length,
-      checks_passed: passedIn(cleared),
+      cleared: found.cleared.length,
+      checks_passed: passedIn(found.cleared),
       completed: found.completed.length,
       items,
       done,
       ended: found.ended,
     },
   } as const
-  const summary =
-    root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, session, found, cleared)
+  const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, session, found)
   const warnings = done === null || done.standing === 'trusted' ? [] : [done]
   if (options.github) {
     const warningLines = warnings.map(({ message, fix }) =>
@@ -163,12 +161,7 @@ function passedIn(cleared: readonly MarkerRecord[]): string[] {
   return [...new Set(cleared.flatMap(({ passed }) => passed))]
 }
 
-function cleanSummary(
-  root: string,
-  session: string | undefined,
-  { records, completed }: Found,
-  cleared: readonly MarkerRecord[],
-): string {
+function cleanSummary(root: string, session: string | undefined, { records, cleared, completed }: Found): string {
   const location = session === undefined ? oneLine(root, 300) : `session ${oneLine(session, 120)}`
   if (records.length + completed.length === 0) {
     const period = session === undefined ? ' in the last 24 h' : ''
@@ -221,7 +214,7 @@ async function unwiredNotes(context: CommandContext, root: string | undefined) {
 
 type Found = Awaited<ReturnType<typeof inspectProject>>
 
-const NOTHING: Found = { items: [], ended: [], completed: [], records: [] }
+const NOTHING: Found = { items: [], ended: [], completed: [], records: [], cleared: [] }
 
 async function inspectProject(context: CommandContext, root: string, session: string | undefined) {
   const { rootOption, nowMs } = context
@@ -235,6 +228,7 @@ async function inspectProject(context: CommandContext, root: string, session: st
     )
     return { ...view, journal, lost }
   })
+  const records = journal.records.filter(isRecent)
   const runs = await runsIn(context, root)
   const runItems = runs.filter((run) => run.kind !== 'completed')
   const unfinishedRuns = runItems.filter((item) => !isDecided(item))
@@ -250,7 +244,8 @@ async function inspectProject(context: CommandContext, root: string, session: st
     ],
     ended: runItems.filter((item) => isDecided(item) && isOf(item, session)),
     completed: runs.filter((run) => run.kind === 'completed'),
-    records: journal.records.filter(isRecent),
+    records,
+    cleared: records.filter(({ end }) => end === 'cleared'),
   }
 }
 
