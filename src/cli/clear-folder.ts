@@ -80,11 +80,7 @@ export interface ClearResult {
 
 type Markers = ReturnType<typeof markersIn>
 
-export async function clearOne(
-  context: CommandContext,
-  folder: TaskFolder,
-  clearing: Clearing,
-): Promise<ClearResult | undefined> {
+export async function clearOne(context: CommandContext, folder: TaskFolder, clearing: Clearing) {
   const present = clearableFiles(folder, clearing.returnMeta)
   const before = markersIn(folder, present)
   const keepsUnchecked =
