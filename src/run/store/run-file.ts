@@ -62,7 +62,7 @@ export function runFileOf(folder: TaskFolder, id: string): RunFile | undefined {
   const isOfRun = (file: RunFile): boolean => file.id === id && file.folder?.path === folder.path
   // Most files have the folder's name, and with many runs, reading all files for each would take long.
   const usual = locate(folder.root, fileNameOf(pathInSpecs(folder)))
-  return isOfRun(usual) ? usual : findRunFiles(folder.root).find(isOfRun)
+  return isOfRun(usual) ? usual : [...eachRunFile(folder.root)].find(isOfRun)
 }
 
 const UNREAD = Symbol('unread')
