@@ -69,24 +69,17 @@ interface Clearing {
   readonly isOrphaned: (present: StoredMarker | undefined) => boolean
 }
 
-export type ClearResult =
-  | {
-      readonly kind: 'cleared'
-      readonly data: ClearDocument['cleared'][number]
-      readonly lines: readonly string[]
-      readonly settles: readonly (string | undefined)[]
-    }
-  /** `--unchecked` keeps abandoned markers that have checks. */
-  | { readonly kind: 'abandoned'; readonly lines: readonly string[] }
-  | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
+/** Neither: `--unchecked` keeps abandoned markers that have checks. */
+export interface ClearResult {
+  readonly cleared?: ClearDocument['cleared'][number]
+  readonly settles?: readonly (string | undefined)[]
+  readonly kept?: ClearDocument['kept'][number]
+  readonly lines: readonly string[]
+}
 
 type Markers = ReturnType<typeof markersIn>
 
-export async function clearOne(
-  context: CommandContext,
-  folder: TaskFolder,
-  clearing: Clearing,
-): Promise<ClearResult | undefined> {
+export async function clearOne(context: CommandContext, folder: TaskFolder, clearing: Clearing) {
   const present = clearableFiles(folder, clearing.returnMeta)
   const before = markersIn(folder, present)
   const keepsUnchecked =
@@ -99,7 +92,7 @@ export async function clearOne(
     const clear = commandLine(['clear', taskWord(folder)], context.rootOption)
     const path = markerDisplayPath(folder, kept)
     const why = `--unchecked does not remove an abandoned marker that has checks (${path})`
-    return { kind: 'abandoned', lines: [`nothing to clear: ${why}; when they pass, or in a plain terminal: ${clear}`] }
+    return { lines: [`nothing to clear: ${why}; when they pass, or in a plain terminal: ${clear}`] }
   }
   const session = shellIdentity(context.environment)?.session
   const caller = { session, runChecks: clearing.runChecks }
@@ -113,16 +106,15 @@ export async function clearOne(
   let done: readonly RunCheck[] = []
   if (decision.kind === 'run') {
     const { prove } = await import('../marker/prove.ts')
-    const { areForeign } = decision
-    const wanted = { folder, marker: before.pending, commands, areForeign }
-    const proof = await prove(context, { ...wanted, limitMs: clearing.timeout })
+    const proof = await prove(context, folder, before.pending, decision, clearing.timeout)
     if (proof.kind === 'busy') return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))
     if (proof.failed !== undefined) {
       const { run, output } = proof.failed
       const path = pathOf(folder, before, run)
       const message = `${path}: the ${checkFailed(proof.failed)}, so the marker stays. The end of its output:`
-      const data = { ...keptData(folder, before, commands), message, failed: failedCheckData(proof.failed) }
-      return { kind: 'kept', data: { ...data, why: 'failed' }, lines: failedCheckLines(message, output) }
+      const failed = failedCheckData(proof.failed)
+      const kept = { ...aboutMarker(folder, before.pending), why: 'failed', message, checks: commands, failed } as const
+      return { kept, lines: [message, ...outputLines(output)] }
     }
     done = proof.done
   }
@@ -168,13 +160,11 @@ export async function clearOne(
     ...(owner === undefined || owner === session ? [] : [`it belonged to session ${oneLine(owner, 80)}`]),
     ...(keptTexts.length === 0 ? [] : [`its text does not parse and is kept as ${keptTexts.join(', ')}`]),
   ]
-  const { task, path } = folder
   const checks = done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs }))
-  const about = { task, path, marker_id: marker?.id ?? null, steps_left: left, files: result.files }
+  const what = { steps_left: left, files: result.files, checks, unchecked: result.isUnchecked }
   return {
-    kind: 'cleared',
     settles: result.abandoned.map(({ id }) => id),
-    data: { ...about, checks, unchecked: result.isUnchecked },
+    cleared: { ...aboutMarker(folder, marker), ...what },
     lines: [`cleared ${filesAndNotes(context, folder, result.files, notes)}`],
   }
 }
@@ -196,8 +186,10 @@ function wouldClear(
     ...(left.length === 0 ? [] : [notTicked(left)]),
     ...(keepsText ? [`its text does not parse and would be kept as ${UNPARSED_FILE}`] : []),
   ]
-  const data = { task: folder.task, path: folder.path, marker_id: null, steps_left: left, files, checks: [], unchecked }
-  return { kind: 'cleared', settles: [], data, lines: [`would clear ${filesAndNotes(context, folder, files, notes)}`] }
+  return {
+    cleared: { ...aboutMarker(folder, undefined), steps_left: left, files, checks: [], unchecked },
+    lines: [`would clear ${filesAndNotes(context, folder, files, notes)}`],
+  }
 }
 
 const UNCHECKED_NOTE = 'unchecked: its marker is kept as abandoned'
@@ -263,24 +255,29 @@ function isProven(
 function refused(
   folder: TaskFolder,
   before: Markers,
-  why: ErrorArguments['checks-refused']['refusal'],
+  refusal: Refusal['refusal'],
   commands: readonly string[],
-  sinceWhen?: string,
+  since?: string,
 ): ClearResult {
-  const error = new PostflightError('checks-refused', {
-    path: pathOf(folder, before, commands[0]),
-    refusal: why,
-    commands: checkList(commands),
-    // It never skips a check of an abandoned marker.
-    unchecked: before.pending !== undefined,
-    ...(sinceWhen !== undefined && { since: sinceWhen }),
-  })
-  const message = messageOf(error)
-  return { kind: 'kept', data: { ...keptData(folder, before, commands), why, message, failed: null }, lines: [message] }
+  const path = pathOf(folder, before, commands[0])
+  // It never skips a check of an abandoned marker.
+  const unchecked = before.pending !== undefined
+  return keptBecause(aboutMarker(folder, before.pending), commands, { path, refusal, unchecked, since })
 }
 
-function keptData(folder: TaskFolder, { pending }: Markers, commands: readonly string[]) {
-  return { task: folder.task, path: folder.path, marker_id: pending?.id ?? null, checks: commands }
+type Refusal = Omit<ErrorArguments['checks-refused'], 'commands'>
+
+export function keptBecause(
+  marker: Pick<ClearDocument['kept'][number], 'task' | 'path' | 'marker_id'>,
+  checks: readonly string[],
+  refusal: Refusal,
+): ClearResult {
+  const message = messageOf(new PostflightError('checks-refused', { ...refusal, commands: checkList(checks) }))
+  return { kept: { ...marker, why: refusal.refusal, message, checks, failed: null }, lines: [message] }
+}
+
+function aboutMarker({ task, path }: TaskFolder, marker: Marker | undefined) {
+  return { task, path, marker_id: marker?.id ?? null }
 }
 
 function leftSteps(marker: Marker | undefined): string[] {
@@ -297,8 +294,4 @@ export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>
     duration_ms: durationMs,
     output: stripControl(output),
   }
-}
-
-export function failedCheckLines(first: string, output: string): string[] {
-  return [first, ...outputLines(output)]
 }

@@ -19,13 +19,9 @@ export interface Declaration {
   readonly declare: (command: BareCommand) => CommandUnknownOpts
 }
 
-export type ArgumentsOf<One extends Declaration> =
-  // biome-ignore lint/suspicious/noExplicitAny: only one of the three types is wanted.
-  ReturnType<One['declare']> extends TypedCommand<infer Arguments, any, any> ? Arguments : never
+export type ArgumentsOf<One extends Declaration> = ReturnType<One['declare']>['processedArgs']
 
-export type OptionsOf<One extends Declaration> =
-  // biome-ignore lint/suspicious/noExplicitAny: only one of the three types is wanted.
-  ReturnType<One['declare']> extends TypedCommand<any, infer Options, any> ? Options : never
+export type OptionsOf<One extends Declaration> = ReturnType<ReturnType<One['declare']>['opts']>
 
 export interface GlobalOptions extends PrintOptions {
   readonly root: string | undefined
@@ -63,8 +59,12 @@ export function notOneOf(names: readonly string[], option: string, value: string
   return invalidValue(option, value, `must be one of ${names.join(', ')}`)
 }
 
-export function collect(value: string, previous: readonly string[]): string[] {
+function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]
+}
+
+export function repeatable<Usage extends string>(usage: Usage, description: string) {
+  return [usage, `${description} (repeatable)`, collect, []] as const
 }
 
 const StrictOption = Option as unknown as typeof TypedOption
@@ -73,14 +73,17 @@ const MAX_SECONDS = 999_999
 
 /** In ms. */
 export function timeoutOption(description: string) {
-  return new StrictOption('--timeout <seconds>', description).argParser(timeoutMs).default(600_000, '600')
+  const seconds = numberOf('--timeout', 1, MAX_SECONDS, `takes a number of seconds from 1 to ${MAX_SECONDS}`)
+  const toMs = (value: string): number => seconds(value) * 1000
+  return new StrictOption('--timeout <seconds>', description).argParser(toMs).default(600_000, '600')
 }
 
-function timeoutMs(value: string): number {
-  if (!/^\d+$/.test(value) || Number(value) < 1 || Number(value) > MAX_SECONDS) {
-    throw invalidValue('--timeout', value, `takes a number of seconds from 1 to ${MAX_SECONDS}`)
+/** Reads a whole number. */
+export function numberOf(option: string, least: number, most: number, expected: string) {
+  return (value: string): number => {
+    if (/^\d+$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value)
+    throw invalidValue(option, value, expected)
   }
-  return Number(value) * 1000
 }
 
 export const TASK = ['<task>', 'task number or folder name'] as const
@@ -99,7 +102,7 @@ export const PARENT_SESSION = [
   'the session that the prompts belong to (default: the host session)',
 ] as const
 
-export const SET = ['--set <name=value>', 'the value of an input of the workflow (repeatable)', collect, []] as const
+export const SET = repeatable('--set <name=value>', 'the value of an input of the workflow')
 
 /** Refuses a task's number: after `resume --shared 259` the user would read that the task is missing. */
 export function remoteOption<Usage extends string>(usage: Usage, description: string) {
@@ -110,12 +113,11 @@ export function remoteOption<Usage extends string>(usage: Usage, description: st
   })
 }
 
-export const STEP_NUMBER = ['--step <number>', 'the step of the current phase, from 1', stepNumber] as const
-
-function stepNumber(value: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(value)) throw invalidValue('--step', value, 'takes the number of a step, from 1')
-  return Number(value)
-}
+export const STEP_NUMBER = [
+  '--step <number>',
+  'the step of the current phase, from 1',
+  numberOf('--step', 1, 9999, 'takes the number of a step, from 1'),
+] as const
 
 export const RUN_EXIT_CODES = `
 Exit code: 0 if the run is active or completed; 1 if it was stopped or aborted,

@@ -1,11 +1,11 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences, asPostflightError, messageOf, PostflightError } from '../kernel/errors.ts'
 import { closestName } from '../kernel/text.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { cleanOutput, type Output, painterFor, printError, printResult, wrapped } from '../views/print.ts'
-import type { BareCommand, GlobalOptions } from './command.ts'
+import type { GlobalOptions } from './command.ts'
 import { COMMANDS, commandIn, freeCommands, type Invocation, type RunCommand } from './commands/command-list.ts'
 import { buildProgram, type Program, type ProgramPorts } from './program.ts'
 
@@ -60,10 +60,7 @@ function meansStatus(words: readonly string[]): boolean {
     const isGlobal = ['--json', '--quiet', '--root'].includes(word) || word.startsWith('--root=')
     return !isGlobal && words[index - 1] !== '--root'
   })
-  if (first === undefined) return true
-  if (!first.startsWith('--')) return false
-  const status = COMMANDS.status.declaration.declare(new Command('status') as unknown as BareCommand)
-  return status.options.some(({ long }) => long === first.replace(/=.*/s, ''))
+  return first === undefined || (first.startsWith('--') && !['--', '--help', '--version'].includes(first))
 }
 
 async function runCommand(
@@ -75,16 +72,14 @@ async function runCommand(
 ): Promise<0 | 1> {
   const run = (await COMMANDS[invocation.command].load()) as RunCommand
   const { json, quiet } = options
-  const first = contextNow(options.root)
-  const paint = await painterFor(stdout, first.environment)
-  const completed = (found: ProcessContext): CommandContext => {
+  const paint = await painterFor(stdout, contextNow(options.root).environment)
+  const now = (root = options.root): CommandContext => {
     // A spread would read the terminal.
-    const context = Object.assign(found, { paint })
+    const context = Object.assign(contextNow(root), { paint })
     // A question would end up in the middle of the document.
     return json ? { ...context, terminal: undefined } : context
   }
-  const now = (root = options.root): CommandContext => completed(contextNow(root))
-  const context = completed(first)
+  const context = now()
   const surroundings = { json, quiet, stdout, terminalOutput, contextNow: now, program, freeCommands: freeCommands() }
   const outcome = await run(context, invocation.arguments as never, invocation.options as never, surroundings)
   if (typeof outcome === 'number') return outcome

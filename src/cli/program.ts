@@ -83,32 +83,23 @@ const WORKFLOW = 'workflow '
 export function buildProgram(ports: ProgramPorts, only?: CommandName | 'overview'): Program {
   const program = bareProgram(ports.version, ports.stdout)
   const names = only === undefined || only === 'overview' ? (Object.keys(COMMANDS) as CommandName[]) : [only]
-  const ofRuns = names.filter((name) => name.startsWith(WORKFLOW)).map((name) => name.slice(WORKFLOW.length))
-  const plain = names.filter((name) => !name.startsWith(WORKFLOW))
-  const add = (parent: CommandUnknownOpts, word: string, name: CommandName): void =>
-    addCommand(parent, word, COMMANDS[name].declaration, (given, options) => {
-      const { root, json = false, quiet = false } = program.opts()
-      return ports.run({ command: name, arguments: given, options }, { root, json, quiet }, program)
-    })
-  for (const name of plain) {
+  const ofRuns = names.filter((name) => name.startsWith(WORKFLOW))
+  for (const name of names.filter((one) => !ofRuns.includes(one))) {
     // In the help, `hook` follows `explain`.
     if (name === 'logs') addHook(program)
-    add(program, name, name)
+    addCommand(program, name, program, ports)
   }
   if (ofRuns.length === 0) return program
+  const words = ofRuns.map((name) => name.slice(WORKFLOW.length)).join(', ')
   const workflow = program.command('workflow').addHelpText('after', FIRST_STEPS)
-  workflow.helpCommand(...HELP_COMMAND).description(`run a workflow of phases and steps: ${ofRuns.join(', ')}`)
-  for (const word of only === 'overview' ? [] : ofRuns) add(workflow, word, `${WORKFLOW}${word}` as CommandName)
+  workflow.helpCommand(...HELP_COMMAND).description(`run a workflow of phases and steps: ${words}`)
+  for (const name of only === 'overview' ? [] : ofRuns) addCommand(workflow, name, program, ports)
   return program
 }
 
-function addCommand(
-  parent: CommandUnknownOpts,
-  word: string,
-  { declare, description, examples, notes = [], hidden = false }: Declaration,
-  run: (given: readonly unknown[], options: object) => Promise<void>,
-): void {
-  const command = declare(parent.command(word, { hidden }) as unknown as BareCommand)
+function addCommand(parent: CommandUnknownOpts, name: CommandName, program: Program, ports: ProgramPorts): void {
+  const { declare, description, examples, notes = [], hidden = false }: Declaration = COMMANDS[name].declaration
+  const command = declare(parent.command(name.replace(WORKFLOW, ''), { hidden }) as unknown as BareCommand)
   command.description(description)
   for (const text of [exampleText(examples), ...notes]) command.addHelpText('after', text)
   // commander reports a missing option before an unknown one: for the typo `--definiton` that would be the wrong error.
@@ -118,10 +109,11 @@ function addCommand(
     const options = command.opts()
     const missing = required.find((option) => options[option.attributeName()] === undefined)
     if (missing !== undefined) {
-      const help = `postflight ${parent.name() === 'postflight' ? '' : `${parent.name()} `}${word} --help`
-      throw new PostflightError('usage', { detail: `Missing option ${missing.flags}. See \`${help}\`.` })
+      const detail = `Missing option ${missing.flags}. See \`postflight ${name} --help\`.`
+      throw new PostflightError('usage', { detail })
     }
-    await run(command.processedArgs, options)
+    const { root, json = false, quiet = false } = program.opts()
+    await ports.run({ command: name, arguments: command.processedArgs, options }, { root, json, quiet }, program)
   })
 }
 

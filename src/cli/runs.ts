@@ -44,23 +44,22 @@ export async function changeRun(
   context: CommandContext,
   task: string,
   change: (folder: TaskFolder) => ChangedRun,
-  furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => readonly string[] = () => [],
+  furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => string[] = () => [],
 ) {
   const folder = requireRunFolder(context, task)
   const { before, state } = change(folder)
   recordEnd(context, folder, before.active, state)
   await publishChange(context, folder)
-  const result = runResult(context, folder, state)
-  return { ...result, lines: [...result.lines, ...furtherLines(folder, state, before)] }
+  return runResult(context, folder, state, furtherLines(folder, state, before))
 }
 
 export function recordEnd(context: CommandContext, folder: TaskFolder, wasActive: boolean, state: WorkflowState): void {
   if (wasActive && !state.active) recordInJournal(context, folder.root, endEntry(folder.task, state))
 }
 
-export function runResult(context: CommandContext, folder: TaskFolder, state: WorkflowState) {
+export function runResult(context: CommandContext, folder: TaskFolder, state: WorkflowState, more: string[] = []) {
   const data = runData(folder, state, context.nowMs)
-  return { data, lines: runLines(context, folder, state, data) }
+  return { data, lines: [...runLines(context, folder, state, data), ...more] }
 }
 
 export function machineOf({ environment, nowMs, rootOption }: CommandContext): Machine {

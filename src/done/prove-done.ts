@@ -151,13 +151,9 @@ async function runPass(context: CommandContext, root: string, rules: readonly Do
     const commands = rule.checks.filter((command) => done.every(({ run }) => run !== command))
     const folder = locationOf(context, root)
     const read = readMarker(folder)
-    const proof = await prove(context, {
-      folder,
-      marker: read?.kind === 'marker' ? read.marker : undefined,
-      commands,
-      areForeign: false,
-      limitMs: rule.timeoutMs ?? CHECK_LIMIT_MS,
-    })
+    const marker = read?.kind === 'marker' ? read.marker : undefined
+    const limitMs = rule.timeoutMs ?? CHECK_LIMIT_MS
+    const proof = await prove(context, folder, marker, { commands, areForeign: false }, limitMs)
     if (proof.kind === 'busy') return proof
     done.push(...proof.done)
     if (proof.failed !== undefined) return { kind: 'ran' as const, done, failed: proof.failed, green }

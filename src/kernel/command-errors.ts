@@ -42,7 +42,7 @@ const WIRED = {
   plugin: (where: string) => `the plugin ${where} already brings the hook`,
 }
 
-type RefusedChecks = Readonly<{ path: string; commands: string; since?: string; unchecked: boolean }>
+type RefusedChecks = Readonly<{ path: string; commands: string; since?: string | undefined; unchecked?: boolean }>
 
 const CHECK_REFUSALS = {
   'other-session': ({ commands, unchecked }: RefusedChecks) =>

@@ -4,24 +4,21 @@ import { isJsonObject } from '../kernel/values.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { checkCommand, failureWords, seconds } from './check-messages.ts'
-import { failedField, type Marker, sameChecks } from './marker.ts'
+import { type CheckDecision, failedField, type Marker, sameChecks } from './marker.ts'
 import { changeMarker } from './marker-store.ts'
 import { failedOf, type RunCheck, whileChecking } from './run-checks.ts'
 import { markerKey } from './stored-marker.ts'
 
 /** Loaded only if a marker has checks. */
 
-interface ChecksToRun {
-  readonly folder: TaskFolder
-  readonly marker: Marker | undefined
-  readonly commands: readonly string[]
-  readonly areForeign: boolean
-  readonly limitMs: number
-}
-
 /** The marker keeps a failure, for the next block's reason. */
-export async function prove(context: CommandContext, wanted: ChecksToRun) {
-  const { folder, marker, commands, areForeign, limitMs } = wanted
+export async function prove(
+  context: CommandContext,
+  folder: TaskFolder,
+  marker: Marker | undefined,
+  { commands, areForeign }: Pick<Extract<CheckDecision, { kind: 'run' }>, 'commands' | 'areForeign'>,
+  limitMs: number,
+) {
   if (areForeign) {
     for (const command of commands) context.note(`postflight: running the check: ${stripControl(command)}`)
   }

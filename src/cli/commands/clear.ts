@@ -2,10 +2,9 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { isAgentShell, shellIdentity } from '../../hosts/all-hosts.ts'
 import { stopNowLine } from '../../kernel/command-line.ts'
-import { messageOf, PostflightError } from '../../kernel/errors.ts'
+import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
-import { checkList } from '../../marker/check-messages.ts'
 import { clearableFiles, isAbandonedName } from '../../marker/clear-files.ts'
 import { forgetGivenUp } from '../../marker/given-up.ts'
 import { checksSessionOf } from '../../marker/marker.ts'
@@ -23,7 +22,7 @@ import { parseTaskReference, type TaskFolder, taskWord } from '../../project/tas
 import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedError } from '../../project/task-folders.ts'
 import { endWithFailures } from '../../views/print.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
-import { type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
+import { type ClearDocument, type ClearResult, clearOne, keptBecause } from '../clear-folder.ts'
 import { type Declaration, type OptionsOf, type Run, timeoutOption } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
@@ -75,15 +74,14 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
     }
   }
   if (root !== undefined && !options.orphaned) {
-    const ids = results.flatMap((one) => (one.kind === 'cleared' ? [one.data.marker_id, ...one.settles] : []))
+    const ids = results.flatMap(({ cleared, settles = [] }) => [cleared?.marker_id, ...settles])
     results.push(...settleLost(context, root, task, options, ids))
   }
   const runs = task === undefined ? [] : await settleRuns(context, folders, options.dryRun)
-  const cleared = results.filter((one) => one.kind === 'cleared')
-  const kept = results.filter((one) => one.kind === 'kept')
-  const linesOf = (kind: ClearResult['kind']) => results.flatMap((one) => (one.kind === kind ? one.lines : []))
-  const keptLines = linesOf('kept')
-  const lines = [...linesOf('cleared'), ...linesOf('abandoned'), ...keptLines, ...runs.map(({ line }) => line)]
+  const kept = results.flatMap((one) => one.kept ?? [])
+  const keptLines = results.flatMap((one) => (one.kept === undefined ? [] : one.lines))
+  const otherLines = results.flatMap((one) => (one.kept === undefined ? one.lines : []))
+  const lines = [...otherLines, ...keptLines, ...runs.map(({ line }) => line)]
   endWithFailures([...failures, ...problems.map(unsearchedError)], lines, surroundings)
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
@@ -91,8 +89,8 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
     data: {
       root: root ?? null,
       dry_run: options.dryRun,
-      cleared: cleared.map(({ data }) => data),
-      kept: kept.map(({ data }) => data),
+      cleared: results.flatMap((one) => one.cleared ?? []),
+      kept,
       settled: runs.flatMap(({ data }) => data ?? []),
       running,
     },
@@ -183,14 +181,8 @@ function settleLost(
     const base = { task: lost.task, path: path.join(root, relative), marker_id: record?.id ?? null }
     const isOwn = session !== undefined && record?.sessions.has(session) === true
     if (unproven.length > 0 && (isOwn || !skipsChecks)) {
-      const refused = { refusal: 'removed', commands: checkList(unproven), unchecked: !isOwn } as const
-      const error = new PostflightError('checks-refused', { path: `${relative}/${MARKER_FILE}`, ...refused })
-      const message = messageOf(error)
-      return {
-        kind: 'kept',
-        data: { ...base, why: 'removed', message, checks: unproven, failed: null },
-        lines: [message],
-      }
+      const refusal = { path: `${relative}/${MARKER_FILE}`, refusal: 'removed', unchecked: !isOwn } as const
+      return keptBecause(base, unproven, refusal)
     }
     if (!isDryRun) {
       forgetGivenUp({ root, relative })
@@ -204,9 +196,7 @@ function settleLost(
       })
     }
     return {
-      kind: 'cleared',
-      settles: [],
-      data: { ...base, steps_left: [], files: [], checks: [], unchecked: false },
+      cleared: { ...base, steps_left: [], files: [], checks: [], unchecked: false },
       lines: [
         `${isDryRun ? 'would settle' : 'settled'} ${inLine(relative)}: its marker ${LOST[kind]}, and its file is gone`,
       ],

@@ -20,14 +20,14 @@ import { declaration as step } from './step.ts'
 import { declaration as trust } from './trust.ts'
 import { declaration as uninstall } from './uninstall.ts'
 import { declaration as wait } from './wait.ts'
-import { approveDeclaration, rejectDeclaration } from './workflow-approval.ts'
+import { approveDeclaration as approve, rejectDeclaration as reject } from './workflow-approval.ts'
 import { declaration as check } from './workflow-check.ts'
 import { abortDeclaration, retryDeclaration, skipDeclaration, stopDeclaration } from './workflow-control.ts'
 import { declaration as graph } from './workflow-graph.ts'
 import { declaration as history } from './workflow-history.ts'
 import { declaration as next } from './workflow-next.ts'
 import { declaration as resume } from './workflow-resume.ts'
-import { publishDeclaration, releaseDeclaration, shareDeclaration } from './workflow-sharing.ts'
+import { publishDeclaration as publish, releaseDeclaration as release, shareDeclaration } from './workflow-sharing.ts'
 import { declaration as simulate } from './workflow-simulate.ts'
 import { declaration as start } from './workflow-start.ts'
 import { declaration as workflowStatus } from './workflow-status.ts'
@@ -62,25 +62,13 @@ export const COMMANDS = {
   'workflow stop': { declaration: stopDeclaration, load: async () => (await import('./workflow-control.ts')).stop },
   'workflow resume': { declaration: resume, load: async () => (await import('./workflow-resume.ts')).run },
   'workflow abort': { declaration: abortDeclaration, load: async () => (await import('./workflow-control.ts')).abort },
-  'workflow approve': {
-    declaration: approveDeclaration,
-    load: async () => (await import('./workflow-approval.ts')).approve,
-  },
-  'workflow reject': {
-    declaration: rejectDeclaration,
-    load: async () => (await import('./workflow-approval.ts')).reject,
-  },
+  'workflow approve': { declaration: approve, load: async () => (await import('./workflow-approval.ts')).approve },
+  'workflow reject': { declaration: reject, load: async () => (await import('./workflow-approval.ts')).reject },
   'workflow retry': { declaration: retryDeclaration, load: async () => (await import('./workflow-control.ts')).retry },
   'workflow skip': { declaration: skipDeclaration, load: async () => (await import('./workflow-control.ts')).skip },
   'workflow share': { declaration: shareDeclaration, load: async () => (await import('./workflow-sharing.ts')).share },
-  'workflow publish': {
-    declaration: publishDeclaration,
-    load: async () => (await import('./workflow-sharing.ts')).publish,
-  },
-  'workflow release': {
-    declaration: releaseDeclaration,
-    load: async () => (await import('./workflow-sharing.ts')).release,
-  },
+  'workflow publish': { declaration: publish, load: async () => (await import('./workflow-sharing.ts')).publish },
+  'workflow release': { declaration: release, load: async () => (await import('./workflow-sharing.ts')).release },
   'workflow history': { declaration: history, load: async () => (await import('./workflow-history.ts')).run },
   'workflow simulate': { declaration: simulate, load: async () => (await import('./workflow-simulate.ts')).run },
   'workflow graph': { declaration: graph, load: async () => (await import('./workflow-graph.ts')).run },

@@ -8,6 +8,7 @@ import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-fold
 import { findTaskFolder, listTaskFolders } from '../../project/task-folders.ts'
 import { stepAsText } from '../../run/definition/steps.ts'
 import { stepAt } from '../../run/machine/position.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
 import { listExamples } from '../../run/store/find-definition.ts'
 import { readState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
@@ -48,21 +49,19 @@ export const run: Run<typeof declaration, typeof document> = (_context, [words],
 function candidatesFor(context: CommandContext, { task, current }: CompletionRequest, wanted: Wanted): Candidate[] {
   if (wanted === 'file') return []
   try {
-    if (wanted === 'example') return examples(context)
+    if (wanted === 'example') {
+      return listExamples(context.packageFolder).map(({ name }) => ({ value: name, description: 'a shipped example' }))
+    }
     const root = findCommandRoot(context)
     if (root === undefined) return []
     if (wanted === 'task') return tasks(root, current.startsWith(`${SPECS_FOLDER}/`))
     const folder = task === undefined ? undefined : findTaskFolder(root, task)
     if (folder === undefined) return []
-    return FINDERS[wanted](folder)
+    return wanted === 'step' ? steps(folder) : ofRun(readState(folder), wanted)
   } catch {
     // For a folder that cannot be read, or an ambiguous task, nothing is offered.
     return []
   }
-}
-
-function examples({ packageFolder }: CommandContext): Candidate[] {
-  return listExamples(packageFolder).map(({ name }) => ({ value: name, description: 'a shipped example' }))
 }
 
 function tasks(root: string, asPaths: boolean): Candidate[] {
@@ -73,26 +72,18 @@ function tasks(root: string, asPaths: boolean): Candidate[] {
   return below.map((folder) => ({ value: asPaths ? folder.relative : taskWord(folder), description: folder.relative }))
 }
 
-const FINDERS: Readonly<Record<Exclude<Wanted, 'task' | 'example' | 'file'>, (folder: TaskFolder) => Candidate[]>> = {
-  phase: phases,
-  step: steps,
-  'step-number': stepNumbers,
-}
-
-function phases(folder: TaskFolder): Candidate[] {
-  const state = readState(folder)
-  return (state?.definition.phases ?? []).map(({ id, artifact }) => ({ value: id, description: artifact ?? '' }))
-}
-
 function steps(folder: TaskFolder): Candidate[] {
   const read = readMarker(folder)
   const list = read?.kind === 'marker' ? read.marker.steps : []
   return list.map(({ name, done }) => ({ value: name, description: done ? 'done' : '' }))
 }
 
-function stepNumbers(folder: TaskFolder): Candidate[] {
-  const state = readState(folder)
-  if (state?.stepsKnown !== true) return []
+function ofRun(state: WorkflowState | undefined, wanted: 'phase' | 'step-number'): Candidate[] {
+  if (state === undefined) return []
+  if (wanted === 'phase') {
+    return state.definition.phases.map(({ id, artifact }) => ({ value: id, description: artifact ?? '' }))
+  }
+  if (!state.stepsKnown) return []
   return Array.from({ length: state.totalSteps }, (_, index) => ({
     value: String(index + 1),
     description: stepAsText(stepAt(state, index)),
@@ -204,9 +195,5 @@ const COMPLETION_VALUES: Readonly<Record<string, readonly Candidate[]>> = {
     { value: 'done', description: 'the definition of done' },
   ],
   '--agent': [{ value: 'main', description: 'the main conversation' }],
-  '<shell>': [
-    { value: 'bash', description: 'completion for bash' },
-    { value: 'zsh', description: 'completion for zsh' },
-    { value: 'fish', description: 'completion for fish' },
-  ],
+  '<shell>': ['bash', 'zsh', 'fish'].map((value) => ({ value, description: `completion for ${value}` })),
 }

@@ -36,7 +36,7 @@ import { hookNote } from '../../setup/install/unwired.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, type Identity, isFromEnvironment } from '../caller.ts'
-import { collect, type Declaration, HOST_SESSION, invalidValue, type OptionsOf, type Run, TASK } from '../command.ts'
+import { type Declaration, HOST_SESSION, invalidValue, type OptionsOf, type Run, repeatable, TASK } from '../command.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 export const declaration = {
@@ -55,7 +55,7 @@ export const declaration = {
       .option('--skill <name>', 'name of the skill')
       .option('--operation <name>', 'name of the operation: research, plan, implement, …')
       .option('--reason <text>', 'the message to the agent when it stops too early')
-      .option('--step <name>', 'a step of the checklist (repeatable)', collect, [])
+      .option(...repeatable('--step <name>', 'a step of the checklist'))
       .option('--session-id <id>', "the skill's own session id (default: generated)")
       .option(...HOST_SESSION)
       .option(
@@ -63,12 +63,12 @@ export const declaration = {
         '"main" or the id of the sub-agent (default: from the environment, or recorded by the hook)',
       )
       .option('--agent-type <type>', 'block only sub-agents of this type')
-      .option('--check <command>', 'a shell command that must succeed before `clear` (repeatable)', collect, [])
+      .option(...repeatable('--check <command>', 'a shell command that must succeed before `clear`'))
       .option(
-        '--step-check <name=command>',
-        'a shell command that must succeed before this step can be ticked (repeatable)',
-        collect,
-        [],
+        ...repeatable(
+          '--step-check <name=command>',
+          'a shell command that must succeed before this step can be ticked',
+        ),
       )
       .option('--force', "replace another session's or another agent's marker", false),
 } satisfies Declaration
@@ -92,7 +92,10 @@ type CreateOptions = OptionsOf<typeof declaration>
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task, slug], options) => {
   checkValues(options)
-  const identity = newOwnerOf(context, options)
+  const caller = callerOf(context, options)
+  // Its owner is a sub-agent, even if main's shell runs the command (docs/design.md, "Ownership").
+  const isForSubagent = options.agentType !== undefined && caller.agent === MAIN_AGENT
+  const identity: Identity = isForSubagent ? { ...caller, agent: undefined } : caller
   const { folder, isNewRoot, fields, keepsCount, previous } = await inTaskFolder(
     context,
     task,
@@ -169,7 +172,7 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
     const previous = present?.marker
     if (present !== undefined && hasUnreadableChecks(present.marker) && !options.force) {
       const path = markerDisplayPath(folder)
-      throw new PostflightError('checks-refused', { path, refusal: 'unreadable', commands: '', unchecked: false })
+      throw new PostflightError('checks-refused', { path, refusal: 'unreadable', commands: '' })
     }
     // A marker that was given up becomes a new one, and checks of another session do not become this session's.
     const keepsCount =
@@ -283,13 +286,6 @@ function droppedSteps(previous: Marker | undefined, isRenewed: boolean, steps: r
   const ticked = previous?.steps.flatMap(({ name, done }) => (done ? name : [])) ?? []
   if (!isRenewed) return ticked
   return steps.length === 0 ? [] : ticked.filter((name) => !steps.includes(name))
-}
-
-/** docs/design.md, "Ownership". `--agent-type` names a sub-agent, so the owner is not `main`, even if main's shell runs the command. */
-function newOwnerOf(context: CommandContext, options: CreateOptions): Identity {
-  const identity = callerOf(context, options)
-  const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
-  return isForSubagent ? { ...identity, agent: undefined } : identity
 }
 
 /** If a host's shell does not say which agent runs `create`, a marker with an owner can only be renewed. */

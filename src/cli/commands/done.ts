@@ -8,11 +8,11 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
 import { oneLine, quotedNames } from '../../kernel/text.ts'
 import { toIso } from '../../kernel/time.ts'
-import { checkFailed, checksPassed, since } from '../../marker/check-messages.ts'
+import { checkFailed, checksPassed, outputLines, since } from '../../marker/check-messages.ts'
 import { type CommandContext, requireRoot } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
-import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
+import { failedCheckData } from '../clear-folder.ts'
 import type { Declaration, Result, Run } from '../command.ts'
 
 /** docs/design.md, "Definition of done". */
@@ -124,7 +124,7 @@ function linesOf({ done, failed, green, due }: DoneProof): string[] {
   const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
   if (failed !== undefined) {
     const line = `the ${checkFailed(failed)}, so the work is not done. The end of its output:`
-    return failedCheckLines(line, failed.output)
+    return [line, ...outputLines(failed.output)]
   }
   const written = `the checks write files themselves, whose changes make nothing due: ${quotedNames(own)}`
   return [

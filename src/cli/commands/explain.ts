@@ -16,7 +16,7 @@ import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findCommandForm, findHookLocation } from '../../project/root.ts'
 import type { SearchProblem } from '../../project/task-folder.ts'
-import { findRunFiles, runFileNames } from '../../run/store/run-file.ts'
+import { eachRunFile } from '../../run/store/run-file.ts'
 import type { HookAnswer } from '../../stop/answer.ts'
 import { answerToStart, NOTHING_DONE, printedAnswer } from '../../stop/answer-for.ts'
 import { NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
@@ -128,24 +128,26 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     payload.event === 'SessionStart' &&
     environment.POSTFLIGHT_DISABLE !== '1' &&
     !anyHost('startsSubagent', payload, environment)
+  const isTrusted = (root: string): boolean => hasDoneFile(root) && readTrusted(root, context) !== undefined
   const withDone = why === undefined ? roots.filter(hasDoneFile) : []
-  const trusted = withDone.filter((root) => readTrusted(root, context) !== undefined)
-  const activeRuns = why === undefined ? await findRuns(roots, payload) : []
-  const hasRun = activeRuns.some(({ isMine, status }) => isMine && status === 'running')
-  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, hasRun)))
+  const unlisted: SearchProblem[] = []
+  const activeRuns = why === undefined ? await findRuns(roots, payload, unlisted) : []
+  const hasRun = activeRuns.some(({ isMine }) => isMine)
+  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, hasRun).catch(notJudged)))
   const { answer, alerts, notices, plan, problems } =
     why === undefined
       ? predictStop(
           occasion,
-          { ...NO_RUNS, problems: unlistedRuns(roots) },
-          { judges: (root) => payload.isPlanning !== true && !hasRun && trusted.includes(root) },
+          { ...NO_RUNS, problems: unlisted },
+          { judges: (root) => payload.isPlanning !== true && !hasRun && isTrusted(root) },
           done.flatMap(({ made }) => made ?? []),
         )
       : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion) }), plan: [], problems: [] }
   const markers = plan.map(describe)
   const notified = anyHost('showsNotice', payload, environment)
-  const runs = activeRuns.map((one) => describeRun(one, payload, answer.kind === 'block'))
+  const runs = activeRuns.map((one) => describeRun(one, mayGetWork(payload) && answer.kind !== 'block'))
   const isOpen = runs.some((one) => one.answer === 'driver')
+  const [session] = plan.flatMap((one) => (one.kind === 'failed' ? [] : (one.stored.marker.hostSession ?? [])))
   return {
     data: {
       payload: { event: payload.event, host_session: payload.session ?? null, agent: payload.agent ?? null },
@@ -158,7 +160,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       answer: JSON.parse(printedAnswer({ answer, alerts }, payload, environment)),
     },
     lines: [
-      ...(text === '' ? howToPipe(shellIdentity(environment)?.session ?? sessionOf(plan)) : []),
+      ...(text === '' ? howToPipe(shellIdentity(environment)?.session ?? session) : []),
       `${paint.bold(inLine(payload.event))} of session ${named(payload.session)}, agent ${named(payload.agent)}`,
       roots.length === 0 ? 'no root: no start folder leads to a specs/ folder' : inLine(`roots: ${roots.join(', ')}`),
       ...(why === undefined ? [] : [inLine(why)]),
@@ -217,22 +219,12 @@ function whyNotJudged({ environment }: CommandContext, payload: Payload): string
     : `${host} ignores the answer to this stop, so nothing is counted`
 }
 
-function unlistedRuns(roots: readonly string[]): readonly SearchProblem[] {
-  const problems: SearchProblem[] = []
-  for (const root of roots) runFileNames(root, problems)
-  return problems
-}
-
 async function predictStart(occasion: Occasion): Promise<HookAnswer> {
   const { unfinished } = observeUnfinished(occasion)
   const { listUnfinishedRuns } = await import('../../run/store/active-runs.ts')
   const { toldAtStart } = await import('../../done/arm.ts')
   const notified = occasion.roots.filter(hasDoneFile).flatMap((root) => toldAtStart(root, occasion))
   return answerToStart(occasion, unfinished, listUnfinishedRuns(occasion.roots, occasion), notified)
-}
-
-function sessionOf(planned: readonly PlannedMarker[]): string | undefined {
-  return planned.flatMap((one) => (one.kind === 'failed' ? [] : (one.stored.marker.hostSession ?? [])))[0]
 }
 
 function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
@@ -248,8 +240,8 @@ function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
 }
 
 /** The hook's own search removes run files of runs that ended. */
-async function findRuns(roots: readonly string[], { session }: Payload) {
-  const files = roots.flatMap((root) => findRunFiles(root))
+async function findRuns(roots: readonly string[], { session }: Payload, problems: SearchProblem[]) {
+  const files = roots.flatMap((root) => [...eachRunFile(root, problems)])
   if (files.length === 0) return []
   // The code of runs takes 5 ms to load.
   const { runStatus } = await import('../../run/store/active-runs.ts')
@@ -259,28 +251,34 @@ async function findRuns(roots: readonly string[], { session }: Payload) {
     if (run === undefined || run.status === 'over') return []
     if (id !== undefined && run.state !== undefined && run.state.id !== id) return []
     const isMine = session !== undefined && run.state?.hostSession === session
-    return [{ path: inLine(folder.relative), status: run.status, note: run.note, isMine }]
+    const isOfOther = run.status === 'running' && !isMine
+    const note = isOfOther ? `${run.note}: this session does not drive it` : run.note
+    return { path: inLine(folder.relative), note, isMine }
   })
 }
 
 type FoundRun = Awaited<ReturnType<typeof findRuns>>[number]
 
 /** Cannot predict the driver's own answer: it moves files to decide. */
-function describeRun({ path, status, note, isMine }: FoundRun, payload: Payload, isHeld: boolean) {
-  if (!isMine) {
-    const why = status === 'running' ? `${note}: this session does not drive it` : note
-    return { path, answer: 'allow' as const, why }
-  }
-  if (!mayGetWork(payload) || isHeld) {
-    return { path, answer: 'allow' as const, why: `${note}: the driver checks the results and allows the stop` }
-  }
-  const what =
-    'the driver checks the results, then sends the next prompt, or allows the stop if the run waits or has ended'
-  return { path, answer: 'driver' as const, why: `${note}: ${what}` }
+function describeRun({ path, note, isMine }: FoundRun, mayGetPrompt: boolean): ExplainDocument['runs'][number] {
+  if (!isMine) return { path, answer: 'allow', why: note }
+  const checks = `${note}: the driver checks the results`
+  return mayGetPrompt
+    ? { path, answer: 'driver', why: `${checks}, ${DRIVER_SENDS}` }
+    : { path, answer: 'allow', why: `${checks} and allows the stop` }
+}
+
+const DRIVER_SENDS = 'then sends the next prompt, or allows the stop if the run waits or has ended'
+
+function nothing(why: string) {
+  return { path: DONE_PATH, why, rules: [], made: undefined }
+}
+
+function notJudged(error: unknown) {
+  return nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
 }
 
 async function describeDone(root: string, occasion: Occasion, hasRun: boolean) {
-  const nothing = (why: string) => ({ path: DONE_PATH, why, rules: [], made: undefined })
   // The search for files is loaded only for a definition of done.
   const { isJudged, judgeDone, predictMarker, searchFor } = await import('../../done/arm.ts')
   if (!isJudged(occasion.payload)) {
@@ -289,12 +287,7 @@ async function describeDone(root: string, occasion: Occasion, hasRun: boolean) {
     )
   }
   if (hasRun) return nothing('a workflow of this session is active, so it blocks nothing until the workflow ends')
-  let judged: ReturnType<typeof judgeDone>
-  try {
-    judged = judgeDone(root, occasion, await searchFor(root, occasion))
-  } catch (error) {
-    return nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
-  }
+  const judged = judgeDone(root, occasion, await searchFor(root, occasion))
   if (typeof judged === 'string') return nothing(NOT_JUDGED[judged])
   const { folder, pending, asked } = judged
   const stored = predictMarker(judged)

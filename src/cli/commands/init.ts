@@ -23,7 +23,7 @@ import { initQuestion, notPortable, RESTART } from '../../setup/settings-message
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { collect, type Declaration, notOneOf, type Run } from '../command.ts'
+import { type Declaration, notOneOf, type Run, repeatable } from '../command.ts'
 
 const OTHER_HOSTS = `
 For another host:
@@ -41,12 +41,7 @@ export const declaration = {
         '--scope <scope>',
         'project, local or user (default: project if it depends on postflight-guard, else local)',
       )
-      .option(
-        '--skip <part>',
-        'leave out hook, shell-hook, permissions, gitignore, skill or done (repeatable)',
-        collect,
-        [],
-      )
+      .option(...repeatable('--skip <part>', 'leave out hook, shell-hook, permissions, gitignore, skill or done'))
       .option('--yes', 'do not ask', false)
       .option('--dry-run', 'only print what would be written', false)
       .option('--force', 'install even if the hook is installed elsewhere', false),
@@ -62,15 +57,13 @@ export const document = () =>
     parts: field.objects({
       name: field.oneOf(PART_NAMES),
       file: field.text('The file that the part is in.'),
-      state: field.oneOf(PART_STATES),
+      state: field.oneOf(Object.keys(STATE_WORDS) as PartState[]),
     }),
   })
 
-const PART_STATES = ['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside'] as const
-type PartState = (typeof PART_STATES)[number]
-
 export const run: Run<typeof declaration, typeof document> = (context, _given, options, { freeCommands }) => {
-  checkNames(options.skip)
+  const unknown = options.skip.find((name) => !PART_NAMES.includes(name as never))
+  if (unknown !== undefined) throw notOneOf(PART_NAMES, '--skip', unknown)
   // A path of this machine does not belong in shared settings.
   const scope =
     options.scope ?? (hookCommand(context, 'project', projectFolder(context)).portable ? 'project' : 'local')
@@ -159,7 +152,7 @@ const PART_TITLES: Record<InitPart['name'], string> = {
   done: 'a definition of done',
 }
 
-const STATE_WORDS: Record<PartState, string> = {
+const STATE_WORDS = {
   written: 'written',
   planned: 'would be written',
   declined: 'not written',
@@ -168,6 +161,8 @@ const STATE_WORDS: Record<PartState, string> = {
   needless: 'not needed: this is not a git repository',
   outside: 'not written: a link leads this file out of the project, or to nothing',
 }
+
+type PartState = keyof typeof STATE_WORDS
 
 const REMOVAL_WORDS: Partial<Record<PartState, string>> = {
   written: 'removed',
@@ -202,11 +197,6 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
 
 function outsideWarning(specifier: string): string {
   return `Warning: package.json names postflight-guard by "${specifier}", which is outside this repository, so \`npm ci\` fails on every other machine. Copy the tarball into the repository, for example into vendor/, and install that file.`
-}
-
-function checkNames(names: readonly string[]): void {
-  const unknown = names.find((name) => !PART_NAMES.includes(name as never))
-  if (unknown !== undefined) throw notOneOf(PART_NAMES, '--skip', unknown)
 }
 
 function ask(context: CommandContext, parts: readonly InitPart[]): InitPart[] {

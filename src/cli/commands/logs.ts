@@ -5,7 +5,9 @@ import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen } from '../../views/print.ts'
-import { type Declaration, invalidValue, type Run } from '../command.ts'
+import { type Declaration, numberOf, type Run } from '../command.ts'
+
+const WHOLE_NUMBER = numberOf('-n', 0, Number.POSITIVE_INFINITY, 'takes a whole number')
 
 export const declaration = {
   free: true,
@@ -13,7 +15,7 @@ export const declaration = {
   examples: ['logs -n 50', 'logs --follow'],
   declare: (command) =>
     command
-      .option('-n, --count <number>', 'number of entries to print, from the end', entryCount, 20)
+      .option('-n, --count <number>', 'number of entries to print, from the end', WHOLE_NUMBER, 20)
       .option('--follow', 'keep printing new entries until Ctrl-C', false),
 } satisfies Declaration
 
@@ -39,11 +41,6 @@ export const journalEntryDocument = () =>
 export const document = () => field.object({ entries: field.list(journalEntryDocument()) })
 
 const FOLLOW_INTERVAL_MS = 500
-
-function entryCount(value: string): number {
-  if (!/^\d+$/.test(value)) throw invalidValue('-n', value, 'takes a whole number')
-  return Number(value)
-}
 
 export const run: Run<typeof declaration, typeof document> = async (context, _given, options, { stdout, json }) => {
   const root = requireRoot(context)

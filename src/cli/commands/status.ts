@@ -37,7 +37,7 @@ import {
   quotedCommands,
   statusItemDocument,
 } from '../../views/status/status-items.ts'
-import { collect, type Declaration, type OptionsOf, type Run, remoteOption, WATCH } from '../command.ts'
+import { type Declaration, type OptionsOf, type Run, remoteOption, repeatable, WATCH } from '../command.ts'
 import { checkIds } from '../option-values.ts'
 import { sharedDocument } from '../workflow/shared-status.ts'
 
@@ -58,10 +58,10 @@ export const declaration = {
       .option('--exit-code', 'exit with 1 unless everything is done (for CI)', false)
       .option('--session <id>', 'only what belongs to this session of the host')
       .option(
-        '--expect <task>',
-        'also exit with 1 unless a marker of this task was made and cleared, or its workflow completed (repeatable)',
-        collect,
-        [],
+        ...repeatable(
+          '--expect <task>',
+          'also exit with 1 unless a marker of this task was made and cleared, or its workflow completed',
+        ),
       )
       .addOption(remoteOption('--shared [remote]', 'show the shared runs in a git remote instead (default: origin)'))
       .option('--github', 'print annotations for GitHub Actions', false)
@@ -124,21 +124,20 @@ async function projectStatus(context: CommandContext, options: OptionsOf<typeof 
   const done = root === undefined ? null : await doneOf(context, root)
   const clean = items.length === 0
   const isVerdict = options.exitCode || expect.length > 0
-  const proven = provenBy(found, session)
   const result = {
     exitCode: isVerdict && !clean ? 1 : 0,
     data: {
       root: root ?? null,
       clean,
-      cleared: proven.cleared,
-      checks_passed: proven.checks,
-      completed: proven.completed,
+      cleared: found.cleared.length,
+      checks_passed: passedIn(found.cleared),
+      completed: found.completed.length,
       items,
       done,
       ended: found.ended,
     },
   } as const
-  const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, proven)
+  const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, session, found)
   const warnings = done === null || done.standing === 'trusted' ? [] : [done]
   if (options.github) {
     const warningLines = warnings.map(({ message, fix }) =>
@@ -158,40 +157,32 @@ async function projectStatus(context: CommandContext, options: OptionsOf<typeof 
   return { ...result, lines }
 }
 
-type Proven = ReturnType<typeof provenBy>
-
-function provenBy({ records, completed }: Found, session: string | undefined) {
-  const cleared = records.filter(({ end }) => end === 'cleared')
-  return {
-    session,
-    cleared: cleared.length,
-    withChecks: cleared.filter(({ passed }) => passed.length > 0).length,
-    checks: [...new Set(cleared.flatMap(({ passed }) => passed))],
-    completed: completed.length,
-    hasMarkers: records.length > 0,
-  }
+function passedIn(cleared: readonly MarkerRecord[]): string[] {
+  return [...new Set(cleared.flatMap(({ passed }) => passed))]
 }
 
-function cleanSummary(root: string, proven: Proven): string {
-  const { session, cleared, completed, hasMarkers } = proven
+function cleanSummary(root: string, session: string | undefined, { records, cleared, completed }: Found): string {
   const location = session === undefined ? oneLine(root, 300) : `session ${oneLine(session, 120)}`
-  if (!hasMarkers && completed === 0) {
+  if (records.length + completed.length === 0) {
     const period = session === undefined ? ' in the last 24 h' : ''
     return `no marker was made by \`postflight create\` in ${location}${period}, none is pending`
   }
   return [
-    ...(hasMarkers ? [cleared === 0 ? 'nothing was cleared' : `${cleared} cleared${passedChecks(proven)}`] : []),
-    ...(completed === 0 ? [] : [`${counted(completed, 'workflow')} completed`]),
+    ...(records.length === 0 ? [] : [clearedText(cleared)]),
+    ...(completed.length === 0 ? [] : [`${counted(completed.length, 'workflow')} completed`]),
     `none pending in ${location}`,
   ].join(', ')
 }
 
-function passedChecks({ cleared, withChecks, checks }: Proven): string {
-  if (checks.length === 0) return ''
-  const commands = checks.map(checkCommand).join(', ')
-  return withChecks < cleared
-    ? `, ${withChecks} of them with checks (passed: ${commands})`
-    : ` (checks passed: ${commands})`
+function clearedText(cleared: readonly MarkerRecord[]): string {
+  if (cleared.length === 0) return 'nothing was cleared'
+  const text = `${cleared.length} cleared`
+  const commands = passedIn(cleared).map(checkCommand).join(', ')
+  if (commands === '') return text
+  const { length } = cleared.filter(({ passed }) => passed.length > 0)
+  return length < cleared.length
+    ? `${text}, ${length} of them with checks (passed: ${commands})`
+    : `${text} (checks passed: ${commands})`
 }
 
 async function doneOf(context: CommandContext, root: string) {
@@ -223,7 +214,7 @@ async function unwiredNotes(context: CommandContext, root: string | undefined) {
 
 type Found = Awaited<ReturnType<typeof inspectProject>>
 
-const NOTHING: Found = { items: [], ended: [], completed: [], records: [] }
+const NOTHING: Found = { items: [], ended: [], completed: [], records: [], cleared: [] }
 
 async function inspectProject(context: CommandContext, root: string, session: string | undefined) {
   const { rootOption, nowMs } = context
@@ -237,6 +228,7 @@ async function inspectProject(context: CommandContext, root: string, session: st
     )
     return { ...view, journal, lost }
   })
+  const records = journal.records.filter(isRecent)
   const runs = await runsIn(context, root)
   const runItems = runs.filter((run) => run.kind !== 'completed')
   const unfinishedRuns = runItems.filter((item) => !isDecided(item))
@@ -252,7 +244,8 @@ async function inspectProject(context: CommandContext, root: string, session: st
     ],
     ended: runItems.filter((item) => isDecided(item) && isOf(item, session)),
     completed: runs.filter((run) => run.kind === 'completed'),
-    records: journal.records.filter(isRecent),
+    records,
+    cleared: records.filter(({ end }) => end === 'cleared'),
   }
 }
 
@@ -261,7 +254,7 @@ async function runsIn(context: CommandContext, root: string) {
   if (folders.length === 0) return []
   // The code of runs takes 5 ms to load.
   const { runItems } = await import('../../views/status/run-items.ts')
-  return runItems(context, root, folders)
+  return runItems(context, folders)
 }
 
 function isDecided({ kind }: StatusItem): boolean {

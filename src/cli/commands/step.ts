@@ -1,7 +1,7 @@
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
-import { checkFailed, checkList, markerProblem, since } from '../../marker/check-messages.ts'
+import { checkFailed, checkList, markerProblem, outputLines, since } from '../../marker/check-messages.ts'
 import { commandsOf, decideChecks, type Marker, type MarkerCheck, remainingSteps } from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
@@ -9,7 +9,7 @@ import { markerDisplayPath, markerKey } from '../../marker/stored-marker.ts'
 import { type CommandContext, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
-import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
+import { failedCheckData } from '../clear-folder.ts'
 import { type Declaration, type OptionsOf, type Result, type Run, TASK, timeoutOption } from '../command.ts'
 
 export const declaration = {
@@ -83,20 +83,15 @@ async function proveStep(
   const session = shellIdentity(context.environment)?.session
   const decision = decideChecks(marker, { session, runChecks: options.runChecks }, checks)
   if (decision.kind === 'free') return undefined
-  if (decision.kind === 'refused') throw refusal(folder, decision.why, checks)
+  const { commands } = decision
+  if (decision.kind === 'refused') throw refusal(folder, decision.why, commands)
   const { prove } = await import('../../marker/prove.ts')
-  const proof = await prove(context, {
-    folder,
-    marker,
-    commands: decision.commands,
-    areForeign: decision.areForeign,
-    limitMs: options.timeout,
-  })
-  if (proof.kind === 'busy') throw refusal(folder, 'running', checks, since(proof.sinceMs, context.nowMs))
+  const proof = await prove(context, folder, marker, decision, options.timeout)
+  if (proof.kind === 'busy') throw refusal(folder, 'running', commands, since(proof.sinceMs, context.nowMs))
   if (proof.failed === undefined) return undefined
   const name = nameOf(marker, index)
   const why = `its ${checkFailed(proof.failed)}. The end of its output:`
-  const lines = failedCheckLines(`the step "${oneLine(name, 60)}" was not ticked: ${why}`, proof.failed.output)
+  const lines = [`the step "${oneLine(name, 60)}" was not ticked: ${why}`, ...outputLines(proof.failed.output)]
   const remaining = remainingSteps(marker).length
   const data = { task: folder.task, step: { number: index + 1, name, done: false }, remaining }
   return { exitCode: 1, data: { ...data, failed: failedCheckData(proof.failed) }, lines, essential: lines }
@@ -105,16 +100,11 @@ async function proveStep(
 function refusal(
   folder: TaskFolder,
   refusal: ErrorArguments['checks-refused']['refusal'],
-  checks: readonly MarkerCheck[],
-  sinceWhen?: string,
+  commands: readonly string[],
+  since?: string,
 ): PostflightError {
-  return new PostflightError('checks-refused', {
-    path: markerDisplayPath(folder),
-    refusal,
-    commands: checkList(commandsOf(checks)),
-    unchecked: false,
-    ...(sinceWhen !== undefined && { since: sinceWhen }),
-  })
+  const path = markerDisplayPath(folder)
+  return new PostflightError('checks-refused', { path, refusal, commands: checkList(commands), since })
 }
 
 function isTicked(marker: Marker, index: number): boolean {
@@ -156,14 +146,11 @@ function withStep(marker: Marker, index: number, done: boolean): unknown[] {
   let at = -1
   return (Array.isArray(items) ? items : []).map((item: unknown) => {
     if (isStep(item)) at += 1
-    return isStep(item) && at === index ? withDone(item, done) : item
+    if (!isStep(item) || at !== index) return item
+    return typeof item === 'string' ? { name: item, done } : { ...(item as object), done }
   })
 }
 
 function isStep(item: unknown): boolean {
   return typeof (typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name) === 'string'
-}
-
-function withDone(item: unknown, done: boolean): object {
-  return typeof item === 'string' ? { name: item, done } : { ...(item as object), done }
 }

@@ -58,16 +58,15 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const isShared = host !== 'claude' && isOfClaude(host, target.scope)
   if (isShared && removals.length > 0) lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
-  const kept = removals.flatMap(({ backups }) => backups.filter(({ isNeedless }) => !isNeedless))
   if (!dryRun) {
     for (const removal of removals) carryOut(removal)
     // The settings may have lost our rules already.
     for (const file of target.files) removeRecord(target, file)
     for (const removal of undone) carryOut(removal)
   }
-  lines.push(
-    ...kept.map(({ file }) => `Kept the backup ${displayPath(context, file)}, because it differs from the file`),
-  )
+  for (const { file, isNeedless } of removals.flatMap(({ backups }) => backups)) {
+    if (!isNeedless) lines.push(`Kept the backup ${displayPath(context, file)}, because it differs from the file`)
+  }
   const done = [...removals, ...undone]
   const [first] = done
   const isOfProject = isOfClaude(host, target.scope) && target.scope !== 'user'
@@ -75,7 +74,8 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     const isExposed = ofProject.some(({ file }) => path.basename(file) === '.gitignore')
     lines.push(...keptInSpecs(context, target.project, isExposed))
   }
-  const searched = isOfProject && options.scope === undefined ? projectSettings(context, target.project) : target.files
+  const ofScopes = isOfProject && options.scope === undefined ? settingsLocations(context, target.project) : undefined
+  const searched = ofScopes?.flatMap(({ scope, file }) => (scope === 'user' ? [] : [file])) ?? target.files
   const places = searched.map((file) => displayPath(context, file)).join(' or ')
   const shown = [...(lines.length > 0 ? lines : [`The ${target.what} is not in ${places}`]), ...left]
   endWithFailures(failures, shown, surroundings)
@@ -116,10 +116,6 @@ function keptInSpecs(context: CommandContext, project: string, isExposed: boolea
     ...(readDoneFile(project).kind === 'absent' ? [] : [keptFile(doneFile, 'it belongs to the project')]),
     ...(length === 0 ? [] : [`Kept ${markers}${exposed}. To clear ${them}: \`${clear}\``]),
   ]
-}
-
-function projectSettings(context: CommandContext, project: string): string[] {
-  return settingsLocations(context, project).flatMap(({ scope, file }) => (scope === 'user' ? [] : [file]))
 }
 
 function stillWired(context: CommandContext, host: string, done: Target): string[] {

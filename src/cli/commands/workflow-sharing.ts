@@ -15,8 +15,7 @@ export const shareDeclaration = {
 export const share: Run<typeof shareDeclaration, RunDocument> = async (context, [task, remote]) => {
   const folder = requireRunFolder(context, task)
   const lines = await publishNow(context, folder, remote ?? 'origin')
-  const result = runResult(context, folder, requireState(folder))
-  return { ...result, lines: [...result.lines, ...lines] }
+  return runResult(context, folder, requireState(folder), lines)
 }
 
 export const publishDeclaration = {
@@ -45,7 +44,6 @@ export const release: Run<typeof releaseDeclaration, RunDocument> = async (conte
   const state = await withRemote(context, () => releaseRun(folder, machineOf(context)))
   // A hook that has completed the run meanwhile has recorded that.
   recordEnd(context, folder, active && state.outcome === 'moved', state)
-  const result = runResult(context, folder, state)
   const share = state.outcome === 'moved' ? shareOf(folder, state.id) : undefined
-  return share === undefined ? result : { ...result, lines: [...result.lines, `  ${elsewhere(folder, share.remote)}`] }
+  return runResult(context, folder, state, share && [`  ${elsewhere(folder, share.remote)}`])
 }

@@ -10,7 +10,7 @@ import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
-import { collect, DEFINITION, type Declaration, invalidValue, type Run, SET } from '../command.ts'
+import { DEFINITION, type Declaration, invalidValue, type Run, repeatable, SET } from '../command.ts'
 import { dueData, dueFields, dueLine } from './workflow-next.ts'
 
 export const declaration = {
@@ -20,23 +20,10 @@ export const declaration = {
   declare: (command) =>
     command
       .argument('<definition>', DEFINITION)
+      .option(...repeatable('--fail <phase:count>', 'make the first COUNT attempts fail; PHASE/STEP:COUNT for a step'))
+      .option(...repeatable('--case <phase=case>', 'the verdict of a phase with cases, by default its first case'))
       .option(
-        '--fail <phase:count>',
-        'make the first COUNT attempts fail; PHASE/STEP:COUNT for a step (repeatable)',
-        collect,
-        [],
-      )
-      .option(
-        '--case <phase=case>',
-        'the verdict of a phase with cases (default: its first case; repeatable)',
-        collect,
-        [],
-      )
-      .option(
-        '--steps <phase=count>',
-        'the number of steps that a phase takes from a file (default: 3; repeatable)',
-        collect,
-        [],
+        ...repeatable('--steps <phase=count>', 'the number of steps that a phase takes from a file, by default 3'),
       )
       .option(...SET),
 } satisfies Declaration

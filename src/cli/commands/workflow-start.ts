@@ -3,7 +3,6 @@ import { messageOf } from '../../kernel/errors.ts'
 import { inLine, shellWord } from '../../kernel/text.ts'
 import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder, newRootFolder } from '../../project/new-task-folder.ts'
-import type { TaskFolder } from '../../project/task-folder.ts'
 import { definitionSize } from '../../run/definition/bound.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
 import { startEntry } from '../../run/drive.ts'
@@ -80,7 +79,12 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
   )
   trustRun(state, trusterOf(context, runner.hostSession))
   recordInJournal(context, folder.root, startEntry(folder.task, state))
-  const shared = options.share === undefined ? [] : await shareStarted(context, folder, options.share)
+  // The run has started, so a failure is a note.
+  const noted = (error: unknown): readonly string[] => {
+    context.note(messageOf(error, context.rootOption))
+    return []
+  }
+  const shared = options.share === undefined ? [] : await publishNow(context, folder, options.share).catch(noted)
   const data = runData(folder, state, context.nowMs)
   const shown = inLine(folder.relative)
   const size = definitionSize(definition, data.prompt_bound ?? 0, listedIn(folder))
@@ -101,14 +105,4 @@ async function requireRemoteHere(context: CommandContext, remote: string): Promi
   const { gitCall } = await import('../../run/shared/publish-run.ts')
   const { requireRemote } = await import('../../run/shared/ref-store.ts')
   await requireRemote(gitCall(findCommandRoot(context) ?? newRootFolder(context)), remote)
-}
-
-/** The run has started, so a failure is a note. */
-async function shareStarted(context: CommandContext, folder: TaskFolder, remote: string): Promise<string[]> {
-  try {
-    return await publishNow(context, folder, remote)
-  } catch (error) {
-    context.note(messageOf(error, context.rootOption))
-    return []
-  }
 }

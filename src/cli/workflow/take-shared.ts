@@ -5,12 +5,11 @@ import { type CommandContext, findCommandRoot } from '../../project/command-cont
 import { inFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isResumable } from '../../run/machine/position.ts'
-import type { WorkflowState } from '../../run/machine/state.ts'
 import { hasOwnPrompts } from '../../run/shared/own-definition.ts'
 import { gitCall, publishRun } from '../../run/shared/publish-run.ts'
 import { requireRemote } from '../../run/shared/ref-store.ts'
 import { folderOfShare, shareOf } from '../../run/shared/share-record.ts'
-import { findRun, heldError, isHeldBy, type RemoteRun, takeRun } from '../../run/shared/take-run.ts'
+import { findRun, heldError, isHeldBy, takeRun } from '../../run/shared/take-run.ts'
 import { commandsOfRun, isTrusted, trustRun } from '../../run/store/phase-check.ts'
 import { enteredFrom } from '../../run/store/run.ts'
 import { readState } from '../../run/store/state-store.ts'
@@ -40,7 +39,17 @@ export async function takeShared(
     if (isAgentShell(context.environment)) throw new PostflightError('take-agent', { run: found.run })
   }
   if (wish.from !== undefined) enteredFrom(folder, found.state, found.state, wish.from, context.nowMs)
-  if (!wish.trust) requireForeignTrust(context, found, known, root)
+  if (!wish.trust) {
+    const { run, commit, state } = found
+    const isOwn = hasOwnPrompts(state, known, { root, packageFolder: context.packageFolder })
+    if (!isTrusted(state, trusterOf(context))) {
+      const commands = checkList(commandsOfRun(state))
+      // `--trust` covers both.
+      const prompts = isOwn ? {} : { prompts: commit }
+      throw new PostflightError('commands-untrusted', { task: run, commands, from: remote, ...prompts })
+    }
+    if (!isOwn) throw new PostflightError('prompts-untrusted', { run, remote, commit })
+  }
   return inFolder(folder, async () => {
     const machine = machineOf(context)
     if (share !== undefined && known !== undefined) {
@@ -53,23 +62,4 @@ export async function takeShared(
     if (wish.trust) trustRun(found.state, trusterOf(context))
     return folder
   })
-}
-
-function requireForeignTrust(
-  context: CommandContext,
-  { run, remote, commit, state }: RemoteRun,
-  known: WorkflowState | undefined,
-  root: string,
-): void {
-  const isOwn = hasOwnPrompts(state, known, { root, packageFolder: context.packageFolder })
-  if (!isTrusted(state, trusterOf(context))) {
-    // `--trust` covers both.
-    throw new PostflightError('commands-untrusted', {
-      task: run,
-      commands: checkList(commandsOfRun(state)),
-      from: remote,
-      ...(!isOwn && { prompts: commit }),
-    })
-  }
-  if (!isOwn) throw new PostflightError('prompts-untrusted', { run, remote, commit })
 }

@@ -31,9 +31,8 @@ export async function isRemote(call: GitCall, remote: string): Promise<boolean> 
 }
 
 async function addressesOf(call: GitCall, remote: string): Promise<[string | undefined, string | undefined]> {
-  const listed = await runGit(call, 'remote', '--verbose')
-  if (listed.status !== 0) throw new PostflightError('git-failed', { command: 'remote', detail: listed.detail })
-  const lines = REMOTE_NAME.test(remote) ? listed.bytes.toString().split('\n') : []
+  const listed = await write(call, 'remote', '--verbose')
+  const lines = REMOTE_NAME.test(remote) ? listed.split('\n') : []
   const own = lines.filter((line) => line.startsWith(`${remote}\t`)).map((line) => line.slice(remote.length + 1))
   // A partial clone has its filter behind "(fetch)".
   const address = (line: string | undefined): string | undefined => line?.replace(/ \((?:fetch|push)\).*$/, '')

@@ -59,11 +59,10 @@ export function* eachRunFile(root: string, problems: SearchProblem[] = []): Gene
 }
 
 export function runFileOf(folder: TaskFolder, id: string): RunFile | undefined {
-  return findRunFiles(folder.root).find((file) => isOfRun(file, folder, id))
-}
-
-export function isOfRun(file: RunFile, folder: TaskFolder, id: string): boolean {
-  return file.id === id && file.folder?.path === folder.path
+  const isOfRun = (file: RunFile): boolean => file.id === id && file.folder?.path === folder.path
+  // Most files have the folder's name, and with many runs, reading all files for each would take long.
+  const usual = locate(folder.root, fileNameOf(pathInSpecs(folder)))
+  return isOfRun(usual) ? usual : [...eachRunFile(folder.root)].find(isOfRun)
 }
 
 const UNREAD = Symbol('unread')
@@ -144,13 +143,13 @@ function nameFor(root: string, below: string, id: string): string {
   const name = fileNameOf(below)
   if (Buffer.byteLength(name) > NAME_MAX_BYTES) return id
   if (!runFileNames(root).includes(name)) return name
-  const { id: other, folder } = locate(root, name, () => readFolderIds(root))
+  const { id: other, folder } = locate(root, name)
   const isTaken = other !== undefined && other !== id && folder !== undefined
   return isTaken && folder.relative !== `${SPECS_FOLDER}/${below}` ? id : name
 }
 
 /** `isSearched`: whether every folder that may be the run's was searched. */
-function locate(root: string, name: string, idsOnce: () => FolderIds) {
+function locate(root: string, name: string, idsOnce: () => FolderIds = () => readFolderIds(root)) {
   const file = path.join(runningFolder(root), name)
   const { id, path: written, unread } = read(file)
   const named = folderBelow(root, written ?? pathOfFileName(name))

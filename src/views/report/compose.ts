@@ -3,18 +3,20 @@ import { fromIso } from '../../kernel/time.ts'
 import { namedWork } from '../../marker/marker.ts'
 import type { Painter } from '../../project/command-context.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import { clock, duration, runTimes } from './page/track.ts'
 import {
+  clock,
+  duration,
   eventWords,
   leftOutWords,
   NOTHING_YET,
   OTHER_EVENTS,
+  runTimes,
   statusWords,
   TIME_ZONE,
   taskTitle,
 } from './report-messages.ts'
 import { type RunStory, runStory } from './run-story.ts'
-import type { MarkerStatus, MarkerStory, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
+import type { MarkerStatus, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
 
 /** Pure. */
 
@@ -76,9 +78,9 @@ function grouped<One, Key>(all: readonly One[], keyOf: (one: One) => Key | null 
   for (const one of all) {
     const key = keyOf(one)
     if (key === null || key === undefined) continue
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [one])
-    else group.push(one)
+    const group = groups.get(key) ?? []
+    group.push(one)
+    groups.set(key, group)
   }
   return groups
 }
@@ -233,27 +235,26 @@ function end(draft: Draft, status: MarkerStatus, { line, timeMs }: TimedLine): v
   draft.endMs = timeMs
 }
 
-function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number): MarkerStory {
+function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number) {
   const status = statusOf(draft, marker)
   const isOpen = status === 'pending' || status === 'waiting'
   const lastMs = draft.events.at(-1)?.timeMs ?? draft.startMs
   const endMs = draft.endMs ?? (isOpen ? Math.max(nowMs, draft.startMs) : lastMs)
-  if (status === 'waiting') draft.waits.push({ startMs: draft.waitingSinceMs ?? lastMs, endMs })
+  const { waitingSinceMs, ...known } = draft
+  if (status === 'waiting') draft.waits.push({ startMs: waitingSinceMs ?? lastMs, endMs })
   return {
-    id: draft.id ?? marker?.id ?? undefined,
+    ...known,
     ...namedWork(marker ?? {}),
-    session: draft.session,
-    agent: draft.agent,
+    id: draft.id ?? marker?.id ?? undefined,
     status,
     startMs: Math.min(draft.startMs, (isOpen ? madeMs(marker) : undefined) ?? draft.startMs),
     endMs,
-    blocks: draft.blocks,
-    waits: draft.waits,
-    events: draft.events,
     steps: marker?.steps ?? [],
     checks: marker?.checks ?? [],
   }
 }
+
+export type MarkerStory = Readonly<ReturnType<typeof storyOf>>
 
 function madeMs(marker: ReportMarker | undefined): number | undefined {
   return fromIso(marker?.promised_at ?? '')

@@ -1,7 +1,7 @@
 import { oneLine } from '../../kernel/text.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { stepAsText } from '../../run/definition/steps.ts'
-import { type PhaseStatus, phaseStatuses, runStatus } from '../../run/machine/picture.ts'
+import { phaseStatuses, runStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
@@ -40,9 +40,15 @@ export function runStory({ state, history }: ReportRun, nowMs: number) {
     skips: state.skips,
     /** A person has accepted how it ended. */
     settled: !state.active && state.settled,
-    phases: state.definition.phases.map((phase, index) =>
-      phaseStory(phase, statuses[index] ?? 'waiting', state, history, visits, nowMs),
-    ),
+    phases: state.definition.phases.map((phase, index) => ({
+      id: phase.id,
+      status: statuses[index] ?? 'waiting',
+      check: phase.check.run === undefined ? undefined : oneLine(phase.check.run, 200),
+      visits: visitsOf(state, phase.id),
+      prompts: visits.reduce((sum, visit) => sum + (visit.phase === phase.id ? visit.prompts : 0), 0),
+      workedMs: phaseMs(state, phase.id, nowMs),
+      steps: visitSteps(phase, state, history),
+    })),
     visits,
     events: history.map(eventOf),
     definition: state.definition,
@@ -93,33 +99,13 @@ function visitStories(history: readonly HistoryEntry[], state: WorkflowState, no
   return visits
 }
 
-function phaseStory(
-  phase: Phase,
-  status: PhaseStatus,
-  state: WorkflowState,
-  history: readonly HistoryEntry[],
-  visits: readonly VisitStory[],
-  nowMs: number,
-) {
-  const own = visits.filter((visit) => visit.phase === phase.id)
-  return {
-    id: phase.id,
-    status,
-    check: phase.check.run === undefined ? undefined : oneLine(phase.check.run, 200),
-    visits: visitsOf(state, phase.id),
-    prompts: own.reduce((sum, { prompts }) => sum + prompts, 0),
-    workedMs: phaseMs(state, phase.id, nowMs),
-    steps: visitSteps(phase, state, history),
-  }
-}
-
 function visitSteps(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]) {
   const visits: { readonly visit: number; readonly entries: HistoryEntry[] }[] = []
   const own = history.filter(({ phase: id }) => id === phase.id)
   for (const entry of own) {
-    if (entry.event === 'enter') visits.push({ visit: entry.visit ?? visits.length + 1, entries: [] })
     // The beginning of the history may be missing.
-    if (visits.length === 0) visits.push({ visit: entry.visit ?? 1, entries: [] })
+    const isFirst = entry.event === 'enter' || visits.length === 0
+    if (isFirst) visits.push({ visit: entry.visit ?? visits.length + 1, entries: [] })
     visits.at(-1)?.entries.push(entry)
   }
   const last = visitsOf(state, phase.id)
@@ -138,7 +124,14 @@ function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: r
     const name = names[index]
     // Only the definition and the current visit still have the whole text.
     const text = name === undefined ? entries.find(({ event }) => event === 'prompt')?.detail : stepAsText(name)
-    return stepStory(index + 1, text === undefined ? undefined : oneLine(text, 160), entries)
+    const last = entries.findLast(({ event }) => STEP_RESULTS[event] !== undefined)
+    return {
+      number: index + 1,
+      name: text === undefined ? undefined : oneLine(text, 160),
+      attempts: entries.filter(({ event }) => event === 'prompt').length,
+      result: (last && STEP_RESULTS[last.event]) ?? 'open',
+      durationMs: entries[0] && last && last.timeMs - entries[0].timeMs,
+    }
   })
 }
 
@@ -147,16 +140,4 @@ const STEP_RESULTS: Partial<Readonly<Record<TransitionEvent, 'done' | 'skipped' 
   'step-skipped': 'skipped',
   'step-failed': 'failed',
   'step-again': 'open',
-}
-
-function stepStory(number: number, name: string | undefined, entries: readonly HistoryEntry[]) {
-  const [first] = entries
-  const last = entries.findLast(({ event }) => STEP_RESULTS[event] !== undefined)
-  return {
-    number,
-    name,
-    attempts: entries.filter(({ event }) => event === 'prompt').length,
-    result: (last && STEP_RESULTS[last.event]) ?? 'open',
-    durationMs: first && last && last.timeMs - first.timeMs,
-  }
 }

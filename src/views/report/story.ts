@@ -64,15 +64,3 @@ export interface VisitStory extends Span {
   readonly prompts: number
   readonly result: 'passed' | 'failed' | 'running' | 'stuck'
 }
-
-export interface MarkerStory extends Span, Pick<ReportMarker, 'steps' | 'checks'> {
-  readonly id: string | undefined
-  readonly operation: string | undefined
-  readonly skill: string | undefined
-  readonly session: string | undefined
-  readonly agent: string | undefined
-  readonly status: MarkerStatus
-  readonly blocks: number
-  readonly waits: readonly Span[]
-  readonly events: readonly StoryEvent[]
-}

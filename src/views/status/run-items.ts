@@ -10,7 +10,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { shareOf } from '../../run/shared/share-record.ts'
 import { locationText } from '../../run/store/active-runs.ts'
-import { findRunFiles, isOfRun } from '../../run/store/run-file.ts'
+import { runFileOf } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { itemLine, problemSentence, type StatusItem, type StatusKind, sessionFact, taskName } from './status-items.ts'
 
@@ -20,23 +20,15 @@ export interface CompletedRun {
   readonly host_session: string | null
 }
 
-export function runItems(
-  context: CommandContext,
-  root: string,
-  folders: readonly TaskFolder[],
-): (StatusItem | CompletedRun)[] {
-  const readers = folders.map((folder) => ({ folder, read: readEarly(folder) }))
-  // After the states: a run file is made before its state becomes active.
-  const files = findRunFiles(root)
-  return readers.flatMap(({ folder, read }) => {
+export function runItems(context: CommandContext, folders: readonly TaskFolder[]): (StatusItem | CompletedRun)[] {
+  return folders.flatMap((folder) => {
     const { task, relative } = folder
     try {
-      const state = read()
+      const state = readState(folder)
       if (state === undefined || (!state.active && state.settled)) return []
       const kind = runStatus(state)
       if (kind === 'completed') return { kind, task, host_session: state.hostSession ?? null }
-      const isLost = state.active && !files.some((file) => isOfRun(file, folder, state.id))
-      return itemOf(context, kind, folder, state, isLost)
+      return itemOf(context, kind, folder, state)
     } catch (error) {
       const message = messageOf(error)
       const sentence = `${taskName(task)}: ${problemSentence(message)}`
@@ -45,24 +37,9 @@ export function runItems(
   })
 }
 
-function readEarly(folder: TaskFolder): () => WorkflowState | undefined {
-  try {
-    const state = readState(folder)
-    return () => state
-  } catch (error) {
-    return () => {
-      throw error
-    }
-  }
-}
-
-function itemOf(
-  { nowMs, rootOption }: CommandContext,
-  kind: StatusKind,
-  folder: TaskFolder,
-  state: WorkflowState,
-  isLost: boolean,
-): StatusItem {
+function itemOf({ nowMs, rootOption }: CommandContext, kind: StatusKind, folder: TaskFolder, state: WorkflowState) {
+  // After the state: a run file is made before its state becomes active.
+  const isLost = state.active && runFileOf(folder, state.id) === undefined
   const path = inLine(folder.relative)
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const facts = [

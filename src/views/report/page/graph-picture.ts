@@ -16,13 +16,6 @@ const LABEL_CHARACTER = 6.5
 type Arrow = ReturnType<typeof arrowsOf>[number]
 type Bypass = ReturnType<typeof inLanes>[number]
 
-interface Frame {
-  readonly left: number
-  readonly middle: number
-  readonly end: number
-  readonly y: (at: number) => number
-}
-
 export function graph({ name, phases, definition, status }: RunStory): Html {
   const drawn = phases.slice(0, MAX_DRAWN)
   const hidden = phases.length - drawn.length
@@ -31,14 +24,25 @@ export function graph({ name, phases, definition, status }: RunStory): Html {
   const straight = arrows.filter(({ from, to }) => to === from + 1)
   const back = inLanes(arrows.filter(({ from, to }) => to <= from))
   const forth = inLanes(arrows.filter(({ from, to }) => to > from + 1))
+  const roomOf = ({ lane, label = '' }: Bypass): number =>
+    Math.ceil((lane + 1) * LANE + 8 + label.length * LABEL_CHARACTER)
   const margin = (bypasses: readonly Bypass[]): number => Math.max(8, ...bypasses.map(roomOf))
   const left = margin(forth)
   const width = left + NODE.width + margin(back)
   const middle = left + NODE.width / 2
   const y = (at: number): number => TOP + at * (NODE.height + NODE.gap)
   const height = y(end) + 32
-  const frame = { left, middle, end, y }
-  const sides = [...back.map((one) => bypass(one, 1, frame)), ...forth.map((one) => bypass(one, -1, frame))]
+  const bypass = ({ from, to, label, lane }: Bypass, side: 1 | -1) => {
+    const x = side === 1 ? left + NODE.width : left
+    const far = x + side * (LANE * (lane + 1) - 4)
+    const start = y(from) + NODE.height / 2 + 6
+    const stop = to === end ? y(end) + 10 : y(to) + NODE.height / 2 - 6
+    const tip = to === end ? middle + side * 10 : x
+    const turn = stop > start ? 6 : -6
+    const edge = html`<path class="edge" d="M${x} ${start}H${far - side * 6}Q${far} ${start} ${far} ${start + turn}V${stop - turn}Q${far} ${stop} ${far - side * 6} ${stop}H${tip + side * 6}"/>${head(tip, stop, side === 1 ? 'left' : 'right')}`
+    return { edge, label: labelAt(far + side * 5, (start + stop) / 2 + 4, label, side === 1 ? 'start' : 'end') }
+  }
+  const sides = [...back.map((one) => bypass(one, 1)), ...forth.map((one) => bypass(one, -1))]
   return html`<svg class="graph" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="The phases of ${name}">
     <circle class="dot" cx="${middle}" cy="9" r="6"/>
     ${line(middle, 15, TOP)}
@@ -50,10 +54,6 @@ export function graph({ name, phases, definition, status }: RunStory): Html {
     ${hidden > 0 && html`<text class="sub" x="${middle}" y="${y(end) - 8}" text-anchor="middle">${counted(hidden, 'more phase')}</text>`}
     <circle class="dot end ${STATUS_TONES[status]}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
   </svg>`
-}
-
-function roomOf({ lane, label }: Bypass): number {
-  return Math.ceil((lane + 1) * LANE + (label === undefined ? 8 : 8 + label.length * LABEL_CHARACTER))
 }
 
 function arrowsOf(phases: readonly Phase[]) {
@@ -85,17 +85,6 @@ function line(x: number, from: number, to: number): Html {
 function head(x: number, y: number, way: 'down' | 'left' | 'right'): Html {
   const shape = way === 'down' ? 'l-4-7h8z' : way === 'left' ? 'l7-4v8z' : 'l-7-4v8z'
   return html`<path class="head" d="M${x} ${y}${shape}"/>`
-}
-
-function bypass({ from, to, label, lane }: Bypass, side: 1 | -1, { left, middle, end, y }: Frame) {
-  const x = side === 1 ? left + NODE.width : left
-  const far = x + side * (LANE * (lane + 1) - 4)
-  const start = y(from) + NODE.height / 2 + 6
-  const stop = to === end ? y(end) + 10 : y(to) + NODE.height / 2 - 6
-  const tip = to === end ? middle + side * 10 : x
-  const turn = stop > start ? 6 : -6
-  const edge = html`<path class="edge" d="M${x} ${start}H${far - side * 6}Q${far} ${start} ${far} ${start + turn}V${stop - turn}Q${far} ${stop} ${far - side * 6} ${stop}H${tip + side * 6}"/>${head(tip, stop, side === 1 ? 'left' : 'right')}`
-  return { edge, label: labelAt(far + side * 5, (start + stop) / 2 + 4, label, side === 1 ? 'start' : 'end') }
 }
 
 function labelAt(x: number, y: number, label: string | undefined, anchor = 'start'): Html[] {

@@ -1,11 +1,20 @@
 import { counted, oneLine } from '../../../kernel/text.ts'
-import { around, isGivenUp, type Report, type TaskStory } from '../compose.ts'
-import { leftOutWords, NOTHING_YET, OTHER_EVENTS, TIME_ZONE, taskTitle } from '../report-messages.ts'
+import { around, isGivenUp, type MarkerStory, type Report, type TaskStory } from '../compose.ts'
+import {
+  clock,
+  duration,
+  leftOutWords,
+  NOTHING_YET,
+  OTHER_EVENTS,
+  runTimes,
+  TIME_ZONE,
+  taskTitle,
+} from '../report-messages.ts'
 import type { PhaseStory, RunStory } from '../run-story.ts'
-import { type MarkerStory, type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
+import { type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
 import { graph } from './graph-picture.ts'
 import { Html, html, STYLE } from './html.ts'
-import { badge, bar, clock, duration, legend, marks, pause, runTimes, type Scale, scaleOf } from './track.ts'
+import { badge, bar, legend, marks, pause, type Scale, scaleOf } from './track.ts'
 
 /** Pure. */
 
@@ -195,8 +204,9 @@ function phaseRow({ id, status, visits, prompts, workedMs, steps, check }: Phase
     ...steps.map((one) => stepList(one, visits > 1)),
   ]
   const skips = steps.at(-1)?.steps.filter(({ result }) => result === 'skipped').length ?? 0
+  const tone = status === 'done' && skips > 0 ? 'warn' : PHASE_TONES[status]
   return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${visits} ×</small>`}</td>
-    <td>${phaseBadge(status, skips)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(workedMs)}</td></tr>
+    <td><span class="badge ${tone}">${status === 'waiting' ? 'to do' : status}${skips > 0 && `, ${skips} skipped`}</span></td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(workedMs)}</td></tr>
     ${under.length > 0 && html`<tr class="under"><td colspan="4">${under}</td></tr>`}`
 }
 
@@ -212,11 +222,6 @@ const PHASE_TONES: Readonly<Record<PhaseStory['status'], Tone>> = {
   failed: 'bad',
   skipped: 'warn',
   waiting: 'plain',
-}
-
-function phaseBadge(status: PhaseStory['status'], skips: number): Html {
-  const tone = status === 'done' && skips > 0 ? 'warn' : PHASE_TONES[status]
-  return html`<span class="badge ${tone}">${status === 'waiting' ? 'to do' : status}${skips > 0 && `, ${skips} skipped`}</span>`
 }
 
 function stepRow({ number, name, attempts, result, durationMs }: PhaseStory['steps'][number]['steps'][number]): Html {

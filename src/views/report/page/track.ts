@@ -1,7 +1,7 @@
-import { toIso } from '../../../kernel/time.ts'
-import { statusWords } from '../report-messages.ts'
+import type { MarkerStory } from '../compose.ts'
+import { clock, lengthOf, statusWords } from '../report-messages.ts'
 import type { RunStory } from '../run-story.ts'
-import { type MarkerStory, type Span, STATUS_TONES, type Status, type StoryEvent } from '../story.ts'
+import { type Span, STATUS_TONES, type Status, type StoryEvent } from '../story.ts'
 import { type Html, html } from './html.ts'
 
 export function bar(scale: Scale, span: Span, kind: string, name?: string): Html {
@@ -16,10 +16,6 @@ export function pause(scale: Scale, wait: Span): Html {
 function position(scale: Scale, { startMs, endMs }: Span): string {
   const left = scale.at(startMs)
   return `left:${left}%;width:${Math.round((scale.at(endMs) - left) * 100) / 100}%`
-}
-
-function lengthOf({ startMs, endMs }: Span): string {
-  return duration(endMs - startMs)
 }
 
 export function marks(scale: Scale, marker: MarkerStory): Html[] {
@@ -99,35 +95,6 @@ function merged(spans: readonly Span[]): Span[] {
 
 function round(percent: number): number {
   return Math.round(Math.max(0, Math.min(100, percent)) * 100) / 100
-}
-
-/** `2026-11-22 14:03:22`. */
-export function clock(timeMs: number): string {
-  return toIso(timeMs).slice(0, 19).replace('T', ' ')
-}
-
-/** A length of time in at most two units: `850 ms`, `12 s`, `5 min 3 s`, `2 h 5 min`, `3 days 4 h`. */
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
-  const seconds = Math.round(ms / 1000)
-  const units = [
-    [86_400, 'days'],
-    [3600, 'h'],
-    [60, 'min'],
-    [1, 's'],
-  ] as const
-  const at = units.findIndex(([size]) => seconds >= size)
-  const [size, name] = units[at] ?? [1, 's']
-  const whole = Math.floor(seconds / size)
-  const [smaller, smallerName] = units[at + 1] ?? [1, '']
-  const rest = smallerName === '' ? 0 : Math.floor((seconds % size) / smaller)
-  return `${whole} ${name === 'days' && whole === 1 ? 'day' : name}${rest === 0 ? '' : ` ${rest} ${smallerName}`}`
-}
-
-export function runTimes(run: Pick<RunStory, 'startMs' | 'endMs' | 'workedMs'>): string[] {
-  const whole = lengthOf(run)
-  const worked = duration(run.workedMs)
-  return whole === worked ? [whole] : [whole, `${worked} of it worked`]
 }
 
 export function badge(status: Status): Html {
