@@ -5,7 +5,7 @@ import { processStartMs, sleepSync } from '../disk/age.ts'
 import { errorCode } from '../disk/file-facts.ts'
 import { isCaught, isTerminal, writeAll } from '../disk/process-output.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { type Environment, variable } from '../kernel/values.ts'
+import { attempt, type Environment, variable } from '../kernel/values.ts'
 import type { Terminal } from '../project/command-context.ts'
 import { homeFolder } from '../project/home-folder.ts'
 import { cleanOutput, type Output, printable, wrapped } from '../views/print.ts'
@@ -93,15 +93,14 @@ function currentFolder(rootOption: string | undefined, environment: Environment)
   return process.cwd()
 }
 
+/** Undefined if it was removed. */
 function usableFolder(): string | undefined {
-  try {
+  return attempt(() => {
     const folder = process.cwd()
     // Node decodes a name that is not UTF-8 into another one.
-    if (!folder.includes('\ufffd') || fs.statSync(folder).ino === fs.statSync('.').ino) return folder
-  } catch {
-    // The folder was removed.
-  }
-  return undefined
+    const isItself = !folder.includes('\ufffd') || fs.statSync(folder).ino === fs.statSync('.').ino
+    return isItself ? folder : undefined
+  })
 }
 
 void main(process.argv.slice(2), {

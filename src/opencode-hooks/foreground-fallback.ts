@@ -9,6 +9,7 @@ import {
   type UserMessage,
 } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
+import { attempt, jsonObjectIn } from '../kernel/values.ts'
 import { factory, limitMemory, type Reporter } from './factory.ts'
 import {
   chainExhausted,
@@ -29,20 +30,14 @@ export interface ForegroundFallbackOptions {
 
 const model = z.string().check(z.refine((name) => parseModel(name) !== undefined, 'not "provider/model"'))
 
+const isRegularExpression = (text: string): boolean => attempt(() => new RegExp(text)) !== undefined
+
 const pattern = z.string().check(z.refine(isRegularExpression, 'not a regular expression'))
 
 export const FOREGROUND_FALLBACK: z.ZodMiniType<ForegroundFallbackOptions> = z.strictObject({
   chains: z.record(z.string(), z.array(model).check(z.minLength(1))),
   patterns: z.optional(z.array(pattern)),
 })
-
-function isRegularExpression(text: string): boolean {
-  try {
-    return new RegExp(text) instanceof RegExp
-  } catch {
-    return false
-  }
-}
 
 /**
  * Creates hooks that continue a rate-limited main conversation with the next model of its agent's chain. Each model is
@@ -136,14 +131,9 @@ function createProviderFetch(chains: Readonly<Record<string, readonly string[]>>
     return async (input, init) => {
       const headers = new Headers(init?.headers)
       const conversation = conversations.get(headers.get(SESSION_HEADER) ?? '')
-      const body = bodyOf(init)
+      const body = typeof init?.body === 'string' ? jsonObjectIn(init.body) : {}
       // Titles use another model; sub-agents belong to their caller's turn.
-      if (
-        conversation === undefined ||
-        body === undefined ||
-        headers.has(PARENT_HEADER) ||
-        body.model !== idOf(conversation.asked)
-      ) {
+      if (conversation === undefined || headers.has(PARENT_HEADER) || body.model !== idOf(conversation.asked)) {
         return base(input, init)
       }
       const chain = chains[conversation.agent] ?? []
@@ -167,14 +157,4 @@ function createProviderFetch(chains: Readonly<Record<string, readonly string[]>>
   }
 
   return { noteMessage, triedBy, install }
-}
-
-function bodyOf(init: RequestInit | undefined): { readonly model: unknown } | undefined {
-  if (typeof init?.body !== 'string') return undefined
-  try {
-    const body: unknown = JSON.parse(init.body)
-    return typeof body === 'object' && body !== null && 'model' in body ? body : undefined
-  } catch {
-    return undefined
-  }
 }

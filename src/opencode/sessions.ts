@@ -5,6 +5,7 @@ import { tryRemoveFile } from '../disk/write.ts'
 import { need, type SessionInfo } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../hosts/payload.ts'
+import { attempt } from '../kernel/values.ts'
 import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/command-context.ts'
 
 /** A sub-agent's stop reads as `SubagentStop` of the root conversation, as on every other host. */
@@ -79,18 +80,16 @@ class RootsFiles {
 
   /** Undefined if it cannot be made. */
   fileOf(root: string): string | undefined {
-    const known = this.#files.get(root)
-    if (known !== undefined) return known
-    try {
-      this.#folder ??= mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-'))
-      this.#made += 1
-      const file = path.join(this.#folder, `${this.#made}`)
-      writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
-      this.#files.set(root, file)
-      return file
-    } catch {
-      return undefined
-    }
+    return this.#files.get(root) ?? attempt(() => this.#makeFile(root))
+  }
+
+  #makeFile(root: string): string {
+    this.#folder ??= mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-'))
+    this.#made += 1
+    const file = path.join(this.#folder, `${this.#made}`)
+    writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
+    this.#files.set(root, file)
+    return file
   }
 
   rootsOf(root: string): readonly string[] {
@@ -105,11 +104,9 @@ class RootsFiles {
   }
 
   remove(): void {
-    try {
-      if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
-    } catch {
-      // The system empties its temporary folder anyway.
-    }
+    const folder = this.#folder
+    // The system empties its temporary folder anyway.
+    if (folder !== undefined) attempt(() => rmSync(folder, { recursive: true, force: true }))
     this.#folder = undefined
     this.#files.clear()
   }

@@ -2,7 +2,7 @@ import { sleep } from '../disk/age.ts'
 import { exitCodeOf } from '../kernel/command-errors.ts'
 import { messageOf, type PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
-import type { Environment } from '../kernel/values.ts'
+import { attempt, type Environment } from '../kernel/values.ts'
 import type { CommandResult, Painter } from '../project/command-context.ts'
 import type { ErrorDocument } from './documents.ts'
 
@@ -64,11 +64,8 @@ export function printError(error: PostflightError, json: boolean, stdout: Output
   const message = messageOf(error, root)
   stderr.write(wrapped(`postflight: ${message}\n`, stderr))
   const document: ErrorDocument = { error: { code: error.code, message } }
-  try {
-    if (json) stdout.write(`${jsonText(document, 2)}\n`)
-  } catch {
-    // The line on stderr says everything.
-  }
+  // The line on stderr says everything.
+  if (json) attempt(() => stdout.write(`${jsonText(document, 2)}\n`))
   return exitCodeOf(error.code)
 }
 

@@ -180,23 +180,19 @@ async function updateWaits(occasion: Occasion, runRoots: readonly string[]): Pro
   const recorded: Recorded[] = []
   for (const read of findMarkers(roots).markers) {
     if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
-    recorded.push(...((await attempt(() => updateWait(read.folder, occasion, 'stop'))) ?? []))
+    recorded.push(...(await ifPossible(() => updateWait(read.folder, occasion, 'stop'))))
   }
   const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots))
   for (const { folder, state } of runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
-    recorded.push(...((await attempt(() => updateRunWait(folder, occasion, 'stop'))) ?? []))
+    recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
   }
   return recorded
 }
 
 /** On failure, the stop makes the change or reports why not. */
-async function attempt<T>(change: () => T): Promise<T | undefined> {
-  try {
-    return await retryWhileLocked(change)
-  } catch {
-    return undefined
-  }
+function ifPossible(change: () => readonly Recorded[]): Promise<readonly Recorded[]> {
+  return retryWhileLocked(change).catch(() => [])
 }
 
 /** Only if a root has a `specs/done.yaml`. */
