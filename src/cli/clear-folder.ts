@@ -1,5 +1,4 @@
 import fs from 'node:fs'
-import { shellIdentity } from '../hosts/all-hosts.ts'
 import { commandLine } from '../kernel/command-line.ts'
 import { type ErrorArguments, messageOf, PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
@@ -94,7 +93,7 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
     const why = `--unchecked does not remove an abandoned marker that has checks (${path})`
     return { lines: [`nothing to clear: ${why}; when they pass, or in a plain terminal: ${clear}`] }
   }
-  const session = shellIdentity(context.environment)?.session
+  const { session } = context
   const caller = { session, runChecks: clearing.runChecks }
   const skipsChecks = clearing.unchecked || clearing.orphaned
   const decision = skipsChecks ? { kind: 'free' as const } : decideFolder(before.pending, before.abandoned, caller)

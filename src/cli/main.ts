@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { CommanderError } from 'commander'
+import { shellIdentity } from '../hosts/all-hosts.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences, asPostflightError, messageOf, PostflightError } from '../kernel/errors.ts'
 import { closestName } from '../kernel/text.ts'
@@ -11,8 +12,8 @@ import { buildProgram, type Program, type ProgramPorts } from './program.ts'
 
 /** The CLI without a process of its own. */
 
-/** `paint` depends on stdout. */
-type ProcessContext = Omit<CommandContext, 'paint'>
+/** `paint` depends on stdout, `session` on the environment. */
+type ProcessContext = Omit<CommandContext, 'paint' | 'session'>
 
 export interface CliProcess {
   readonly contextNow: (rootOption: string | undefined) => ProcessContext
@@ -72,10 +73,12 @@ async function runCommand(
 ): Promise<0 | 1> {
   const run = (await COMMANDS[invocation.command].load()) as RunCommand
   const { json, quiet } = options
-  const paint = await painterFor(stdout, contextNow(options.root).environment)
+  const { environment } = contextNow(options.root)
+  const paint = await painterFor(stdout, environment)
+  const session = shellIdentity(environment)?.session
   const now = (root = options.root): CommandContext => {
     // A spread would read the terminal.
-    const context = Object.assign(contextNow(root), { paint })
+    const context = Object.assign(contextNow(root), { paint, session })
     // A question would end up in the middle of the document.
     return json ? { ...context, terminal: undefined } : context
   }

@@ -1,20 +1,18 @@
 import os from 'node:os'
 import path from 'node:path'
 import { kindAt } from '../disk/file-facts.ts'
-import { shellIdentity } from '../hosts/all-hosts.ts'
 import { commandLine } from '../kernel/command-line.ts'
 import { asPostflightError, messageOf, PostflightError } from '../kernel/errors.ts'
 import { RUN_SHARE_FILE } from '../kernel/files.ts'
 import { oneLine, quote, shellWord } from '../kernel/text.ts'
 import { variable } from '../kernel/values.ts'
 import { since } from '../marker/check-messages.ts'
-import { type CommandContext, recordInJournal, requireRoot, requireTaskFolder } from '../project/command-context.ts'
+import { type CommandContext, recordInJournal, requireTaskFolder } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { endEntry } from '../run/drive.ts'
 import type { Runner, WorkflowState } from '../run/machine/state.ts'
 import type { Machine } from '../run/shared/publish-run.ts'
 import { refuseMoved } from '../run/shared/share-record.ts'
-import type { Truster } from '../run/store/phase-check.ts'
 import type { ChangedRun } from '../run/store/run.ts'
 import { requireState } from '../run/store/state-store.ts'
 import { notPublished, runData, runLines } from '../views/run-view.ts'
@@ -22,11 +20,7 @@ import { callerOf } from './caller.ts'
 import { checkIds } from './option-values.ts'
 
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {
-  return requireTaskFolder(requireRoot(context), task, 'workflow')
-}
-
-export function trusterOf(context: CommandContext, session = shellIdentity(context.environment)?.session): Truster {
-  return { environment: context.environment, session }
+  return requireTaskFolder(context, task, 'workflow')
 }
 
 export function runnerOf(context: CommandContext, options: Partial<Runner>): Runner {

@@ -1,5 +1,4 @@
 import { kindAt } from '../disk/file-facts.ts'
-import { shellIdentity } from '../hosts/all-hosts.ts'
 import { JOURNAL_FOLDER, JOURNAL_PATH } from '../kernel/files.ts'
 import { clearFolder, recordCleared } from '../marker/clear-files.ts'
 import { readMarker } from '../marker/marker-file.ts'
@@ -37,7 +36,7 @@ export type DoneProof = Exclude<Awaited<ReturnType<typeof proveDone>>, Busy>
 
 /** The session's own folder. In a plain terminal: all of them. */
 function foldersOf(context: CommandContext, root: string): readonly TaskFolder[] {
-  const session = shellIdentity(context.environment)?.session
+  const { session } = context
   return session === undefined ? sessionFolders(root) : [sessionFolder(root, session)]
 }
 
@@ -137,7 +136,7 @@ export async function proveDone(
 
 /** The session's folder; in a plain terminal the folder above. A check may remove either: git ignores both. */
 function locationOf(context: CommandContext, root: string): TaskFolder {
-  const session = shellIdentity(context.environment)?.session
+  const { session } = context
   const folder = session === undefined ? undefined : sessionFolder(root, session)
   // A session's folder that was removed is not made again: its count of blocked stops is gone, and the next stop must know.
   if (folder !== undefined && kindAt(folder.path) === 'folder') return folder

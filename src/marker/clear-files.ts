@@ -3,7 +3,6 @@ import path from 'node:path'
 import { kindAt } from '../disk/file-facts.ts'
 import { withLockIfRoom } from '../disk/lock.ts'
 import { removeFile, sync } from '../disk/write.ts'
-import { shellIdentity } from '../hosts/all-hosts.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE, MARKER_FILE, RETURN_META_FILE } from '../kernel/files.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
@@ -66,7 +65,7 @@ export function recordCleared(
     markerId: marker?.id,
     settles: abandoned.map(({ id }) => id),
     task,
-    hostSession: shellIdentity(context.environment)?.session,
+    hostSession: context.session,
     checks: done.map(({ run }) => run),
     detail,
   })

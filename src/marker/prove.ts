@@ -1,4 +1,3 @@
-import { shellIdentity } from '../hosts/all-hosts.ts'
 import { stripControl } from '../kernel/text.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
@@ -32,7 +31,7 @@ export async function prove(
       event: 'check',
       markerId: marker?.id,
       task: folder.task,
-      hostSession: shellIdentity(context.environment)?.session,
+      hostSession: context.session,
       detail: `failed: ${checkCommand(failed.run)} (${how})`,
     })
   }

@@ -14,6 +14,8 @@ import { DONE_WORD, findTaskFolder, refuseUnsearched, sessionFolderName, session
 
 export interface CommandContext {
   readonly environment: Environment
+  /** Of the host, by the shell that the command runs in. */
+  readonly session: string | undefined
   readonly cwd: string
   readonly nowMs: number
   readonly findStart: () => number
@@ -93,11 +95,12 @@ export function requireRoot(context: CommandContext, doneFile?: string): string 
 }
 
 export function requireTaskFolder(
-  root: string,
+  context: CommandContext,
   task: string,
   wanted: ErrorArguments['task-unknown']['wanted'] = 'marker',
-  session?: string,
+  session = context.session,
 ): TaskFolder {
+  const root = requireRoot(context)
   const folder = findTaskFolder(root, task, session)
   if (folder !== undefined) return folder
   if (task === DONE_WORD && wanted === 'marker') {

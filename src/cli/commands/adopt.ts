@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { newMarkerId } from '../../disk/ids.ts'
-import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
@@ -9,7 +8,7 @@ import { wasGivenUp } from '../../marker/given-up.ts'
 import type { Marker } from '../../marker/marker.ts'
 import { commandsOf, isOwnChecks, mayHaveChecks, OWNER_FROM_ENVIRONMENT, withFields } from '../../marker/marker.ts'
 import { reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
-import { displayPath, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
+import { displayPath, recordInJournal, requireTaskFolder } from '../../project/command-context.ts'
 import { isMarkerId, type TaskFolder } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
@@ -42,8 +41,7 @@ export const document = () =>
 
 export const run: Run<typeof declaration, typeof document> = (context, [task], options) => {
   checkIds({ '--host-session': options.hostSession, '--agent': options.agent })
-  const root = requireRoot(context)
-  const folder = requireTaskFolder(root, task)
+  const folder = requireTaskFolder(context, task)
   if (isSessionFolder(folder)) throw new PostflightError('adopt-done', { folder: folder.relative })
   const { session, agent } = callerOf(context, options)
   if (session === undefined) throw new PostflightError('session-unknown')
@@ -55,16 +53,15 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
     stop_hook_active: false,
     wait: undefined,
   }
-  const caller = shellIdentity(context.environment)?.session
   const revived = reviveAbandoned(folder, (marker) => {
-    const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, caller)
+    const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, context.session)
     const fresh = { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, outcome: undefined }
     return { fields: { ...fresh, ...fields }, dropped, keepsUnchecked, replaces: marker.id }
   })
-  const { fields, dropped, keepsUnchecked, replaces } = revived ?? takeOver(folder, owner, caller)
+  const { fields, dropped, keepsUnchecked, replaces } = revived ?? takeOver(folder, owner, context.session)
   const { id } = fields
   const target = path.join(folder.path, MARKER_FILE)
-  recordInJournal(context, root, {
+  recordInJournal(context, folder.root, {
     event: 'adopt',
     markerId: id,
     replaces,

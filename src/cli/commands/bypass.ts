@@ -1,7 +1,6 @@
 import { errorCode, isFull } from '../../disk/file-facts.ts'
 import { bypassDone, bypassNewSessions, sessionFolders } from '../../done/done-state.ts'
 import { hasDoneFile, readTrusted } from '../../done/trust-store.ts'
-import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'
@@ -94,9 +93,8 @@ async function stopRuns(context: CommandContext, root: string, failures: unknown
 }
 
 function taskFolderOf(context: CommandContext, root: string, task: string): TaskFolder {
-  const session = shellIdentity(context.environment)?.session
-  if (findTaskFolder(root, task, session) === undefined) refuseOptionAsTask(task, ['all'])
-  return requireTaskFolder(root, task, 'marker', session)
+  if (findTaskFolder(root, task, context.session) === undefined) refuseOptionAsTask(task, ['all'])
+  return requireTaskFolder(context, task)
 }
 
 function bypassMarker(context: CommandContext, folder: TaskFolder): Marker | undefined {

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { isAgentShell, shellIdentity } from '../../hosts/all-hosts.ts'
+import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { stopNowLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
@@ -126,7 +126,7 @@ function nothing(root: string | undefined, task: string | undefined, folders: re
 
 function foldersToClear(context: CommandContext, root: string, task: string | undefined, options: ClearOptions) {
   if (task !== undefined) {
-    const folder = findTaskFolder(root, task, shellIdentity(context.environment)?.session)
+    const folder = findTaskFolder(root, task, context.session)
     return { folders: folder === undefined ? [] : [folder], problems: [] }
   }
   const { folders, problems } = listTaskFolders(root)
@@ -153,10 +153,10 @@ function isOrphaned(context: CommandContext, folder: TaskFolder, present: Stored
 }
 
 /** Whether the marker is too old to be in use. This session's own never are: it can still run their checks. */
-function isLeftBehind({ environment, nowMs }: CommandContext, { marker, times }: StoredMarker): boolean {
+function isLeftBehind({ session, nowMs }: CommandContext, { marker, times }: StoredMarker): boolean {
   if (isUnowned(marker)) return isExpired(marker, times, nowMs)
   const old = nowMs - madeAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
-  return old && ![marker.hostSession, checksSessionOf(marker)].includes(shellIdentity(environment)?.session)
+  return old && ![marker.hostSession, checksSessionOf(marker)].includes(session)
 }
 
 /**
@@ -171,7 +171,7 @@ function settleLost(
   { dryRun: isDryRun, unchecked }: ClearOptions,
   cleared: readonly (string | null | undefined)[],
 ): ClearResult[] {
-  const session = shellIdentity(context.environment)?.session
+  const { session } = context
   const skipsChecks =
     unchecked || (task !== undefined && context.terminal !== undefined && !isAgentShell(context.environment))
   // A full disk may have kept the end of what was cleared out of the journal.

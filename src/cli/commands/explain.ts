@@ -5,7 +5,7 @@ import { errorCode, errorText } from '../../disk/file-facts.ts'
 import type { JudgedDone } from '../../done/arm.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, readTrusted } from '../../done/trust-store.ts'
-import { anyHost, exemptionOf, parsePayload, shellIdentity } from '../../hosts/all-hosts.ts'
+import { anyHost, exemptionOf, parsePayload } from '../../hosts/all-hosts.ts'
 import { mayGetWork, type Occasion, occasionOf, type Payload } from '../../hosts/payload.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -160,7 +160,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       answer: JSON.parse(printedAnswer({ answer, alerts }, payload, environment)),
     },
     lines: [
-      ...(text === '' ? howToPipe(shellIdentity(environment)?.session ?? session) : []),
+      ...(text === '' ? howToPipe(context.session ?? session) : []),
       `${paint.bold(inLine(payload.event))} of session ${named(payload.session)}, agent ${named(payload.agent)}`,
       roots.length === 0 ? 'no root: no start folder leads to a specs/ folder' : inLine(`roots: ${roots.join(', ')}`),
       ...(why === undefined ? [] : [inLine(why)]),

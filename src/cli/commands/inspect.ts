@@ -1,6 +1,5 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
@@ -76,8 +75,7 @@ function markersOf(
     const data = { root: null, pending: 0, abandoned: 0, markers: [], problems: [] }
     return { data, lines: ['no specs/ folder here'] }
   }
-  const session = shellIdentity(context.environment)?.session
-  const only = task === undefined ? undefined : requireTaskFolder(root, task, 'marker', session)
+  const only = task === undefined ? undefined : requireTaskFolder(context, task)
   const { markers, problems } = viewMarkers(root, context.nowMs, only)
   const pending = markers.filter((view) => view.state === 'pending' || view.state === 'unreadable').length
   const abandoned = markers.filter((view) => view.state === 'abandoned').length

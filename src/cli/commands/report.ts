@@ -2,7 +2,6 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { withVerifiedFile } from '../../disk/verified-write.ts'
-import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { KIND_NAMES } from '../../kernel/error-messages.ts'
 import { messageOf, PostflightError } from '../../kernel/errors.ts'
 import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
@@ -71,8 +70,7 @@ export const document = () => {
 
 export const run: Run<typeof declaration, typeof document> = (context, [task], { html }) => {
   const root = requireRoot(context)
-  const only =
-    task === undefined ? undefined : requireTaskFolder(root, task, 'story', shellIdentity(context.environment)?.session)
+  const only = task === undefined ? undefined : requireTaskFolder(context, task, 'story')
   const story = composeReport(sourceOf(context, root, only))
   if (html === '-') {
     const page = reportPage(story)

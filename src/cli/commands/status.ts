@@ -3,7 +3,6 @@ import path from 'node:path'
 import * as z from 'zod/mini'
 import { DONE_STANDING, repairDoneFile } from '../../done/done-rules.ts'
 import { doneStatus, mainWithDoneFile } from '../../done/trust-store.ts'
-import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { messageOf, PostflightError } from '../../kernel/errors.ts'
@@ -232,8 +231,7 @@ async function inspectProject(context: CommandContext, root: string, session: st
   const runs = await runsIn(context, root)
   const runItems = runs.filter((run) => run.kind !== 'completed')
   const unfinishedRuns = runItems.filter((item) => !isDecided(item))
-  const isUnseen = (view: MarkerView): boolean =>
-    isSessionUnseen(view, journal.sessions, shellIdentity(context.environment)?.session)
+  const isUnseen = (view: MarkerView): boolean => isSessionUnseen(view, journal.sessions, context.session)
   const items = [...markers.map((view) => markerItem(view, { root, rootOption }, isUnseen(view))), ...unfinishedRuns]
   return {
     items: [

@@ -1,4 +1,3 @@
-import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { checkFailed, checkList, markerProblem, outputLines, since } from '../../marker/check-messages.ts'
@@ -6,7 +5,7 @@ import { commandsOf, decideChecks, type Marker, type MarkerCheck, remainingSteps
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath, markerKey } from '../../marker/stored-marker.ts'
-import { type CommandContext, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
+import { type CommandContext, recordInJournal, requireTaskFolder } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear-folder.ts'
@@ -38,8 +37,7 @@ export const document = () =>
   })
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task, wanted], options) => {
-  const root = requireRoot(context)
-  const folder = requireTaskFolder(root, task, 'marker', shellIdentity(context.environment)?.session)
+  const folder = requireTaskFolder(context, task)
   const before = options.undo ? undefined : requireReadable(readMarker(folder))?.marker
   let proven: string | undefined
   if (before !== undefined) {
@@ -61,7 +59,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const done = !options.undo
   if (!plan.isSame) {
     const detail = `${done ? 'done' : 'undone'}: ${name}`
-    recordInJournal(context, root, { event: 'step', markerId: marker.id, task: folder.task, detail })
+    recordInJournal(context, folder.root, { event: 'step', markerId: marker.id, task: folder.task, detail })
   }
   const number = plan.index + 1
   const unchanged = plan.isSame ? `${done ? 'already done' : 'was not done'}; ` : ''
@@ -80,8 +78,7 @@ async function proveStep(
   index: number,
   options: OptionsOf<typeof declaration>,
 ): Promise<Result<typeof document> | undefined> {
-  const session = shellIdentity(context.environment)?.session
-  const decision = decideChecks(marker, { session, runChecks: options.runChecks }, checks)
+  const decision = decideChecks(marker, { session: context.session, runChecks: options.runChecks }, checks)
   if (decision.kind === 'free') return undefined
   const { commands } = decision
   if (decision.kind === 'refused') throw refusal(folder, decision.why, commands)

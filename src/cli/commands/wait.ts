@@ -8,13 +8,7 @@ import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { announcedWait, waitsLeft } from '../../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../../marker/stored-marker.ts'
-import {
-  displayPath,
-  forEveryOne,
-  recordInJournal,
-  requireRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import { displayPath, forEveryOne, recordInJournal, requireTaskFolder } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, type Identity } from '../caller.ts'
@@ -48,10 +42,9 @@ const PURPOSE_LIMIT = 500
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
   checkOneLine({ '--for': options.for }, PURPOSE_LIMIT)
   checkIds({ '--host-session': options.hostSession })
-  const root = requireRoot(context)
   const caller = callerOf(context, options)
   if (caller.session === undefined) throw new PostflightError('session-unknown')
-  const folder = requireTaskFolder(root, task, 'marker', caller.session)
+  const folder = requireTaskFolder(context, task, 'marker', caller.session)
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
   // The code of runs is loaded only for a run.
   const runs = hasRun ? await import('../../run/store/run-wait.ts') : undefined
@@ -70,7 +63,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const [first] = waits
   if (first === undefined) throw failures[0] ?? new PostflightError('marker-none', { folder: folder.relative })
   for (const failure of failures) context.note(`postflight: ${messageOf(failure)}`)
-  recordInJournal(context, root, {
+  recordInJournal(context, folder.root, {
     event: 'wait',
     markerId: first.id ?? undefined,
     task: folder.task,

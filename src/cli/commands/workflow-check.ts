@@ -11,7 +11,7 @@ import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear-folder.ts'
 import { type Declaration, type Result, type Run, TASK, timeoutOption } from '../command.ts'
-import { checkIsRunning, publishChange, requireRunFolder, trusterOf } from '../runs.ts'
+import { checkIsRunning, publishChange, requireRunFolder } from '../runs.ts'
 
 export const declaration = {
   free: true,
@@ -73,7 +73,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     const why = quote(status.why)
     return resultOf('too-early', [`${named} was not run, because the phase has no valid result yet: ${why}`])
   }
-  requireTrust(folder, state, trusterOf(context))
+  requireTrust(folder, state, context)
   const done = await runPhaseCheck(folder, state, run, { limitMs: options.timeout, obeysSignals: true })
   if (done.kind === 'busy') return resultOf('running', [checkIsRunning(context, run, done.sinceMs)])
   recordInJournal(context, folder.root, done.entry)

@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini'
-import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
@@ -12,7 +11,7 @@ import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
 import { type Declaration, type Result, RUN_EXIT_CODES, type Run, TASK, timeoutOption } from '../command.ts'
-import { checkIsRunning, publishChange, requireRunFolder, trusterOf } from '../runs.ts'
+import { checkIsRunning, publishChange, requireRunFolder } from '../runs.ts'
 
 /** Drives a run without hooks. */
 
@@ -78,7 +77,7 @@ export const document = () =>
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
   const folder = requireRunFolder(context, task)
-  const caller = shellIdentity(context.environment)?.session
+  const caller = context.session
   // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.
   const occasion: RunStop = {
     ...CAME_BACK,
@@ -90,7 +89,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     ? peekTurn(folder, occasion, context.nowMs)
     : await driveRun(folder, {
         findOccasion: () => occasion,
-        truster: trusterOf(context),
+        truster: context,
         check: { limitMs: options.timeout, obeysSignals: true },
         untilChecked: false,
         record: (entries) => recordInJournal(context, folder.root, ...entries),

@@ -8,7 +8,7 @@ import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { runDocument } from '../../views/run-view.ts'
 import { type Declaration, HOST_SESSION, PARENT_SESSION, type Run, remoteOption, TASK } from '../command.ts'
-import { publishChange, recordEnd, requireRunFolder, runnerOf, runResult, trusterOf, withRemote } from '../runs.ts'
+import { publishChange, recordEnd, requireRunFolder, runnerOf, runResult, withRemote } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
 
 const SHARED_NOTE = `
@@ -56,13 +56,12 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     return withRemote(context, () => takeShared(context, task, remote, options))
   }
   const folder = options.shared === undefined ? requireRunFolder(context, task) : await fetchRun(options.shared)
-  const truster = trusterOf(context)
   const before = requireState(folder)
-  if (options.trust) trustRun(before, truster)
+  if (options.trust) trustRun(before, context)
   // The session that takes over a run needs no record of its trust.
-  if (!options.trust || truster.session === undefined) requireTrust(folder, before, truster)
+  if (!options.trust || context.session === undefined) requireTrust(folder, before, context)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)
-  trustRun(state, truster)
+  trustRun(state, context)
   // Resuming accepts the results that exist, which may complete the run.
   recordEnd(context, folder, true, state)
   await publishChange(context, folder)

@@ -23,7 +23,7 @@ import {
   SET,
   TASK,
 } from '../command.ts'
-import { publishNow, runnerOf, trusterOf } from '../runs.ts'
+import { publishNow, runnerOf } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
 
 export const declaration = {
@@ -77,7 +77,7 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
       }),
     }),
   )
-  trustRun(state, trusterOf(context, runner.hostSession))
+  trustRun(state, { environment: context.environment, session: runner.hostSession })
   recordInJournal(context, folder.root, startEntry(folder.task, state))
   // The run has started, so a failure is a note.
   const noted = (error: unknown): readonly string[] => {

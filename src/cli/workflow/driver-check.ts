@@ -1,4 +1,3 @@
-import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { claudeCode } from '../../hosts/claude-code.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { quote } from '../../kernel/text.ts'
@@ -50,7 +49,7 @@ function promptsOf(context: CommandContext, root: string, session: string, next:
 
 /** Undefined if it is not known. Settings are only judged for Claude Code. */
 export function findMissingHook(context: CommandContext, root: string, session: string) {
-  const isOfShell = shellIdentity(context.environment)?.session === session
+  const isOfShell = context.session === session
   const unwired = isOfShell ? unwiredNote(context, root) : undefined
   if (unwired !== undefined) return unwired
   const isClaudeCode = isOfShell && claudeCode.shellIdentity?.(context.environment)?.session === session

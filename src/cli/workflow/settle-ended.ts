@@ -1,4 +1,3 @@
-import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inLine, quote } from '../../kernel/text.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
@@ -16,12 +15,11 @@ import { settleRun } from '../../run/store/run.ts'
 export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRun: boolean) {
   const state = runStatus(folder)?.state
   if (state === undefined || settleState(state) === state) return undefined
-  const session = shellIdentity(context.environment)?.session
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], context.rootOption)
   const { task, relative: path } = folder
   const { hostSession, outcome = 'stopped' } = state
   const workflow = `workflow "${quote(state.name, 80)}" (${outcome})`
-  if (session !== undefined && session === hostSession && outcome !== 'aborted') {
+  if (context.session !== undefined && context.session === hostSession && outcome !== 'aborted') {
     const why = 'because the session that ran it cannot accept its end'
     const line = `${inLine(path)}: status still lists its ${workflow}, ${why}. In a terminal: ${command('clear')}`
     return { data: undefined, line }
@@ -29,7 +27,7 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
   if (!isDryRun) {
     settleRun(folder)
     const detail = `settled the ${workflow}`
-    recordInJournal(context, folder.root, { event: 'clear', task, hostSession: session, settles: [], detail })
+    recordInJournal(context, folder.root, { event: 'clear', task, hostSession: context.session, settles: [], detail })
   }
   const resume = needOf(state).kind === 'resume' ? command('workflow', 'resume') : null
   const verb = isDryRun ? 'would settle' : 'settled'

@@ -13,7 +13,7 @@ import { findRun, heldError, isHeldBy, takeRun } from '../../run/shared/take-run
 import { commandsOfRun, isTrusted, trustRun } from '../../run/store/phase-check.ts'
 import { enteredFrom } from '../../run/store/run.ts'
 import { readState } from '../../run/store/state-store.ts'
-import { machineOf, trusterOf } from '../runs.ts'
+import { machineOf } from '../runs.ts'
 
 export async function takeShared(
   context: CommandContext,
@@ -42,7 +42,7 @@ export async function takeShared(
   if (!wish.trust) {
     const { run, commit, state } = found
     const isOwn = hasOwnPrompts(state, known, { root, packageFolder: context.packageFolder })
-    if (!isTrusted(state, trusterOf(context))) {
+    if (!isTrusted(state, context)) {
       const commands = checkList(commandsOfRun(state))
       // `--trust` covers both.
       const prompts = isOwn ? {} : { prompts: commit }
@@ -59,7 +59,7 @@ export async function takeShared(
       })
     }
     await takeRun(call, folder, found, machine)
-    if (wish.trust) trustRun(found.state, trusterOf(context))
+    if (wish.trust) trustRun(found.state, context)
     return folder
   })
 }
