@@ -2,7 +2,6 @@ import path from 'node:path'
 import { sleep } from '../disk/age.ts'
 import {
   type Hooks,
-  type HostClient,
   type HostEvent,
   interruptedIn,
   isOneShot,
@@ -23,7 +22,7 @@ import { composeHooks, createReporter, onGlobal, safeHooks } from '../opencode-h
 import { findCommandForm } from '../project/root.ts'
 import { createGuard, type Guard } from './guard/guard.ts'
 import { createInLoopGuard } from './guard/in-loop.ts'
-import { createIdleGuard, createSubAgentGuard, type SubAgentGuard } from './guard/prompt-guards.ts'
+import { createIdleGuard, createSubAgentGuard } from './guard/prompt-guards.ts'
 import { type Agent, Sessions, tellShell } from './sessions.ts'
 import {
   addWorkflowCommand,
@@ -33,17 +32,11 @@ import {
   workflowTool,
 } from './workflow/driver.ts'
 import { createIdleRuns } from './workflow/idle-runs.ts'
+import type { PhasePorts } from './workflow/phase-runner.ts'
 
 /** The one place that knows the four ways to block an agent. */
 
-interface StopRouterParts {
-  readonly client: HostClient
-  readonly sessions: Sessions
-  readonly turns: Turns
-  readonly guard: Guard
-  readonly subAgents: SubAgentGuard
-  readonly driver: WorkflowDriver
-}
+type StopRouterParts = PhasePorts & { readonly guard: Guard; readonly driver: WorkflowDriver }
 
 function createStopRouter({ client, sessions, turns, guard, subAgents, driver }: StopRouterParts) {
   const answerIdle = createIdleGuard(client, sessions, guard)
@@ -159,18 +152,9 @@ export async function server(
   const findForm = () => findCommandForm(environment, CLI, directory)
   const finds = { findForm, findsMarkers: options.guard, findsRuns: options.workflow }
   const guard = createGuard({ folder: directory, environment, ...finds }, sessions, reporter, createIdleRuns(driven))
-  const subAgents = createSubAgentGuard(client, sessions, guard, turns)
-  const driver = new WorkflowDriver({
-    client,
-    sessions,
-    turns,
-    subAgents,
-    reporter,
-    driven,
-    folder: directory,
-    packageFolder: PACKAGE,
-    findRoots: guard.rootsFor,
-  })
+  const ports = { client, sessions, turns, subAgents: createSubAgentGuard(client, sessions, guard, turns) }
+  const folders = { folder: directory, packageFolder: PACKAGE, findRoots: guard.rootsFor }
+  const driver = new WorkflowDriver({ ...ports, ...folders, reporter, driven })
 
   // Only the newest instance acts: OpenCode loads a plugin twice if it is listed under two names (the same file once,
   // 1.18.34), and again after a folder was disposed.
@@ -181,7 +165,7 @@ export async function server(
 
   let ownsCommand = false
   const own: Hooks = {
-    ...createStopRouter({ client, sessions, turns, guard, subAgents, driver }),
+    ...createStopRouter({ ...ports, guard, driver }),
     async 'chat.message'(_input, { message, parts }) {
       sessions.noteMessage(message)
       if (isOwnMessage(parts) || isNotice(parts)) return
