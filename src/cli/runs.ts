@@ -37,14 +37,14 @@ export function checkIsRunning({ nowMs }: CommandContext, run: string, sinceMs: 
 export async function changeRun(
   context: CommandContext,
   task: string,
-  change: (folder: TaskFolder) => ChangedRun,
-  furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => string[] = () => [],
+  change: (folder: TaskFolder, nowMs: number) => ChangedRun,
+  furtherLines: (state: WorkflowState, before: WorkflowState, folder: TaskFolder) => string[] = () => [],
 ) {
   const folder = requireRunFolder(context, task)
-  const { before, state } = change(folder)
+  const { before, state } = change(folder, context.nowMs)
   recordEnd(context, folder, before.active, state)
   await publishChange(context, folder)
-  return runResult(context, folder, state, furtherLines(folder, state, before))
+  return runResult(context, folder, state, furtherLines(state, before, folder))
 }
 
 export function recordEnd(context: CommandContext, folder: TaskFolder, wasActive: boolean, state: WorkflowState): void {

@@ -24,7 +24,7 @@ export const approveDeclaration = {
 
 export const approve: Run<typeof approveDeclaration, RunDocument> = (context, [task], { note }) => {
   checkOneLine({ '--note': note })
-  return decide(context, task, (folder) => approveRun(folder, note, context.nowMs))
+  return decide(context, task, (folder, nowMs) => approveRun(folder, note, nowMs))
 }
 
 export const rejectDeclaration = {
@@ -37,16 +37,16 @@ export const rejectDeclaration = {
 
 export const reject: Run<typeof rejectDeclaration, RunDocument> = (context, [task], { reason }) => {
   checkOneLine({ '--reason': reason })
-  return decide(context, task, (folder) => rejectRun(folder, reason, context.nowMs))
+  return decide(context, task, (folder, nowMs) => rejectRun(folder, reason, nowMs))
 }
 
-function decide(context: CommandContext, task: string, change: (folder: TaskFolder) => ChangedRun) {
-  const changeAsPerson = (folder: TaskFolder): ChangedRun => {
+function decide(context: CommandContext, task: string, change: (folder: TaskFolder, nowMs: number) => ChangedRun) {
+  const changeAsPerson: typeof change = (folder, nowMs) => {
     // Protects against haste only: an agent can leave its shell.
     if (isAgentShell(context.environment)) throw new PostflightError('approval-agent', { task: taskWord(folder) })
-    return change(folder)
+    return change(folder, nowMs)
   }
-  return changeRun(context, task, changeAsPerson, (folder, state) =>
+  return changeRun(context, task, changeAsPerson, (state, _before, folder) =>
     state.active ? driverLines(context, folder, state, undefined) : [],
   )
 }

@@ -1,5 +1,4 @@
 import { isResumable } from '../../run/machine/position.ts'
-import type { WorkflowState } from '../../run/machine/state.ts'
 import { retryStep, skipStep } from '../../run/machine/steering.ts'
 import { abortRun, steerStep, stopRun, stopRunNow } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
@@ -18,12 +17,7 @@ export const stopDeclaration = {
 } satisfies Declaration
 
 export const stop: Run<typeof stopDeclaration, RunDocument> = (context, [task], { now }) =>
-  changeRun(
-    context,
-    task,
-    (folder) => (now ? stopRunNow : stopRun)(folder, context.nowMs),
-    (_folder, state, before) => (before.active ? [] : [wasOverLine(state)]),
-  )
+  changeRun(context, task, now ? stopRunNow : stopRun, ({ outcome }, before) => (before.active ? [] : wasOver(outcome)))
 
 export const abortDeclaration = {
   description: 'end a run immediately and for good',
@@ -32,15 +26,10 @@ export const abortDeclaration = {
 } satisfies Declaration
 
 export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task]) =>
-  changeRun(
-    context,
-    task,
-    (folder) => abortRun(folder, context.nowMs),
-    (_folder, state, before) => (isResumable(before) ? [] : [wasOverLine(state)]),
-  )
+  changeRun(context, task, abortRun, ({ outcome }, before) => (isResumable(before) ? [] : wasOver(outcome)))
 
-function wasOverLine({ outcome }: WorkflowState): string {
-  return `  this run had already ended (${outcome ?? ''}), so nothing was changed`
+function wasOver(outcome = ''): string[] {
+  return [`  this run had already ended (${outcome}), so nothing was changed`]
 }
 
 export const retryDeclaration = {
@@ -50,7 +39,7 @@ export const retryDeclaration = {
 } satisfies Declaration
 
 export const retry: Run<typeof retryDeclaration, RunDocument> = (context, [task], { step }) =>
-  changeRun(context, task, (folder) => steerStep(folder, step, context.nowMs, retryStep))
+  changeRun(context, task, (folder, nowMs) => steerStep(folder, step, nowMs, retryStep))
 
 export const skipDeclaration = {
   description: 'give up a step, and continue without it',
@@ -62,7 +51,7 @@ export const skip: Run<typeof skipDeclaration, RunDocument> = (context, [task], 
   changeRun(
     context,
     task,
-    (folder) => steerStep(folder, step, context.nowMs, skipStep),
-    (_folder, _state, { endedSteps }) =>
+    (folder, nowMs) => steerStep(folder, step, nowMs, skipStep),
+    (_state, { endedSteps }) =>
       endedSteps.some((one) => one.step === step - 1) ? [`  step ${step} had already been given up`] : [],
   )
