@@ -3,18 +3,7 @@ import { fromIso } from '../../kernel/time.ts'
 import { namedWork } from '../../marker/marker.ts'
 import type { Painter } from '../../project/command-context.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import {
-  clock,
-  duration,
-  eventWords,
-  leftOutWords,
-  NOTHING_YET,
-  OTHER_EVENTS,
-  runTimes,
-  statusWords,
-  TIME_ZONE,
-  taskTitle,
-} from './report-messages.ts'
+import { clock, duration, eventWords, REPORT_TEXTS, runTimes, statusWords, taskTitle } from './report-messages.ts'
 import { type RunStory, runStory } from './run-story.ts'
 import type { MarkerStatus, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
 
@@ -267,17 +256,17 @@ function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerSt
 }
 
 export function storyLines({ tasks, others, leftOut }: Report, paint: Pick<Painter, 'bold'>): string[] {
-  if (tasks.length === 0 && others.length === 0) return [NOTHING_YET]
+  if (tasks.length === 0 && others.length === 0) return [REPORT_TEXTS.nothingYet]
   return [
     ...tasks.flatMap(({ task, markers, runs }) => [
       paint.bold(inLine(taskTitle(task))),
       ...markers.flatMap(markerLines),
       ...runs.flatMap(runLines),
     ]),
-    ...(others.length === 0 ? [] : [paint.bold(OTHER_EVENTS)]),
+    ...(others.length === 0 ? [] : [paint.bold(REPORT_TEXTS.otherEvents)]),
     ...others.map((event) => eventLine({ ...event, words: [event.task, event.words].filter(Boolean).join(': ') })),
-    TIME_ZONE,
-    ...(leftOut > 0 ? [leftOutWords(leftOut)] : []),
+    REPORT_TEXTS.timeZone,
+    ...(leftOut > 0 ? [REPORT_TEXTS.leftOut(leftOut)] : []),
   ]
 }
 

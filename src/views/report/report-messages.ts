@@ -1,8 +1,8 @@
-import { counted } from '../../kernel/text.ts'
+import { counted, oneLine } from '../../kernel/text.ts'
 import { toIso } from '../../kernel/time.ts'
 import { taskLabel } from '../../project/task-folder.ts'
 import { isSessionFolderName } from '../../project/task-folders.ts'
-import type { TransitionEvent } from '../../run/machine/state-fields.ts'
+import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
 import type { Span, Status } from './story.ts'
 
 export function taskTitle(task: string): string {
@@ -64,14 +64,9 @@ const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {
   end: 'ended',
 }
 
-export function transitionWords(
-  event: TransitionEvent,
-  location: { readonly phase: string; readonly step: number | undefined; readonly attempt: number | undefined },
-  rest: string | undefined,
-): string {
-  const { phase, step, attempt } = location
+export function transitionWords({ event, phase, step, attempt }: HistoryEntry, rest: string | undefined): string {
   const where = [
-    phase,
+    oneLine(phase, 60),
     ...(step === undefined ? [] : [`step ${step}`]),
     ...(attempt === undefined || attempt === 1 ? [] : [`attempt ${attempt}`]),
   ].join(', ')
@@ -89,13 +84,13 @@ export function statusWords(status: Status): string {
   return STATUS_WORDS[status] ?? status
 }
 
-export const NOTHING_YET = 'No markers and no runs here yet.'
-export const OTHER_EVENTS = 'Other events'
-export const TIME_ZONE = 'All times are UTC.'
-
-export function leftOutWords(count: number): string {
-  return `${counted(count, 'older task')} left out: postflight report <task> shows one`
-}
+/** Of the page and of the lines. */
+export const REPORT_TEXTS = {
+  nothingYet: 'No markers and no runs here yet.',
+  otherEvents: 'Other events',
+  timeZone: 'All times are UTC.',
+  leftOut: (count: number) => `${counted(count, 'older task')} left out: postflight report <task> shows one`,
+} as const
 
 export function lengthOf({ startMs, endMs }: Span): string {
   return duration(endMs - startMs)

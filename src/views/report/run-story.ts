@@ -64,18 +64,15 @@ function waitsFor(state: WorkflowState): string | undefined {
   return need.kind === 'wait' ? oneLine(need.wait.for, 300) : undefined
 }
 
-function eventOf({ timeMs, event, phase, step, attempt, outcome, verdict, detail }: HistoryEntry): StoryEvent {
+function eventOf(entry: HistoryEntry): StoryEvent {
+  const { timeMs, event, outcome, verdict, detail } = entry
   const rest = [
     outcome,
     verdict === undefined ? undefined : `verdict ${oneLine(verdict, 60)}`,
     detail === undefined ? undefined : oneLine(detail, 300),
   ].filter((one) => one !== undefined)
   const tone = (outcome === undefined ? TONES[event] : STATUS_TONES[outcome]) ?? 'plain'
-  return {
-    timeMs,
-    tone,
-    words: transitionWords(event, { phase: oneLine(phase, 60), step, attempt }, rest.join(': ') || undefined),
-  }
+  return { timeMs, tone, words: transitionWords(entry, rest.join(': ') || undefined) }
 }
 
 function visitStories(history: readonly HistoryEntry[], state: WorkflowState, nowMs: number): VisitStory[] {

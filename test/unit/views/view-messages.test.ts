@@ -28,10 +28,10 @@ it.each([
 
 describe('a transition of a run in words', () => {
   it('names the step, and the attempt from the second on', () => {
-    const place = { phase: 'make', step: 2, attempt: 3 }
-    expect(transitionWords('step-failed', place, 'why')).toBe('make, step 2, attempt 3: failed (why)')
-    const first = { phase: 'make', step: undefined, attempt: 1 }
-    expect(transitionWords('enter', first, undefined)).toBe('make: entered')
+    const entry = { n: 1, timeMs: 0, phase: 'make' }
+    const failed = { ...entry, event: 'step-failed', step: 2, attempt: 3 } as const
+    expect(transitionWords(failed, 'why')).toBe('make, step 2, attempt 3: failed (why)')
+    expect(transitionWords({ ...entry, event: 'enter', attempt: 1 }, undefined)).toBe('make: entered')
   })
 })
 

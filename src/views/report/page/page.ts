@@ -1,15 +1,6 @@
 import { counted, oneLine } from '../../../kernel/text.ts'
 import { around, isGivenUp, type MarkerStory, type Report, type TaskStory } from '../compose.ts'
-import {
-  clock,
-  duration,
-  leftOutWords,
-  NOTHING_YET,
-  OTHER_EVENTS,
-  runTimes,
-  TIME_ZONE,
-  taskTitle,
-} from '../report-messages.ts'
+import { clock, duration, REPORT_TEXTS, runTimes, taskTitle } from '../report-messages.ts'
 import type { PhaseStory, RunStory } from '../run-story.ts'
 import { type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
 import { graph } from './graph-picture.ts'
@@ -28,21 +19,21 @@ export function reportPage(report: Report): string {
     <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>
     <meta name="viewport" content="width=device-width,initial-scale=1"/>
     <title>Postflight report: ${name}</title><style>${new Html(STYLE)}</style></head><body>
-    <header class="top"><div class="kind">Postflight report</div><h1>${name}</h1><p class="soft">${oneLine(root, 300)} · Generated ${clock(nowMs)}. ${TIME_ZONE}</p></header>
+    <header class="top"><div class="kind">Postflight report</div><h1>${name}</h1><p class="soft">${oneLine(root, 300)} · Generated ${clock(nowMs)}. ${REPORT_TEXTS.timeZone}</p></header>
     <main>${
       tasks.length === 0
-        ? html`<p>${NOTHING_YET}</p>`
+        ? html`<p>${REPORT_TEXTS.nothingYet}</p>`
         : html`${overview(report)}
       <h2>Tasks</h2>${tasks.map((task, index) => taskCard(task, index, index === 0 || tasks.length <= OPEN_TASKS))}`
     }
-    ${leftOut > 0 && html`<p class="soft">${leftOutWords(leftOut)}</p>`}
+    ${leftOut > 0 && html`<p class="soft">${REPORT_TEXTS.leftOut(leftOut)}</p>`}
     ${others.length > 0 && othersCard(others)}</main>
     <footer>postflight-guard</footer></body></html>`
   return `${page.text}\n`
 }
 
 function othersCard(others: Report['others']): Html {
-  return html`<h2>${OTHER_EVENTS}</h2><div class="card"><ol class="events">${others.map(
+  return html`<h2>${REPORT_TEXTS.otherEvents}</h2><div class="card"><ol class="events">${others.map(
     ({ timeMs, tone, words, task }) =>
       html`<li class="${tone}"><time>${clock(timeMs)}</time><span>${task !== undefined && `${task}: `}${words}</span></li>`,
   )}</ol></div>`
