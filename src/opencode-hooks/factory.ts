@@ -92,13 +92,9 @@ type AnyHook = (...words: unknown[]) => Promise<void>
 
 /** OpenCode does not wait for events, so they run at once. */
 export function composeHooks(parts: readonly Hooks[]): Hooks {
-  const byPoint = new Map<string, AnyHook[]>()
-  for (const hooks of parts) {
-    for (const [point, hook] of Object.entries(hooks)) {
-      byPoint.set(point, [...(byPoint.get(point) ?? []), hook as AnyHook])
-    }
-  }
-  const composed = [...byPoint].map(([point, hooks]) => {
+  const all = parts.flatMap((hooks) => Object.entries(hooks) as [string, AnyHook][])
+  const composed = [...new Set(all.map(([point]) => point))].map((point) => {
+    const hooks = all.flatMap(([one, hook]) => (one === point ? hook : []))
     const runAll: AnyHook = async (...words) => {
       if (point === 'event') await Promise.all(hooks.map((hook) => hook(...words)))
       else for (const hook of hooks) await hook(...words)
