@@ -164,7 +164,7 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   return {
     settles: result.abandoned.map(({ id }) => id),
     cleared: { ...aboutMarker(folder, marker), ...what },
-    lines: [`cleared ${filesAndNotes(context, folder, result.files, notes)}`],
+    lines: [`cleared ${withNotes(displayPath(context, folder.path), result.files, notes)}`],
   }
 }
 
@@ -187,7 +187,7 @@ function wouldClear(
   ]
   return {
     cleared: { ...aboutMarker(folder, undefined), steps_left: left, files, checks: [], unchecked },
-    lines: [`would clear ${filesAndNotes(context, folder, files, notes)}`],
+    lines: [`would clear ${withNotes(displayPath(context, folder.path), files, notes)}`],
   }
 }
 
@@ -197,14 +197,9 @@ function notTicked(names: readonly string[]): string {
   return `not ticked: ${quotedNames(names)}`
 }
 
-function filesAndNotes(
-  context: CommandContext,
-  folder: TaskFolder,
-  files: readonly string[],
-  notes: readonly string[],
-): string {
+function withNotes(path: string, files: readonly string[], notes: readonly string[]): string {
   const names = files.length === 0 ? '' : `: ${files.join(', ')}`
-  return `${displayPath(context, folder.path)}${names}${notes.map((note) => ` (${note})`).join('')}`
+  return `${path}${names}${notes.map((note) => ` (${note})`).join('')}`
 }
 
 /** Whether it is kept as abandoned if its checks are not run. */
