@@ -28,7 +28,6 @@ import type { CompletedRun } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
 import {
   annotation,
-  annotationLine,
   isSessionUnseen,
   lostMarkerItem,
   markerItem,
@@ -139,11 +138,12 @@ async function projectStatus(context: CommandContext, options: OptionsOf<typeof 
   const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, session, found)
   const warnings = done === null || done.standing === 'trusted' ? [] : [done]
   if (options.github) {
-    const warningLines = warnings.map(({ message, fix }) =>
-      annotationLine('warning', 'done', DONE_PATH, fix === null ? message : `${message} → ${fix}`),
-    )
+    const warningLines = warnings.map(({ message, fix }) => {
+      const sentence = fix === null ? message : `${message} → ${fix}`
+      return annotation({ kind: 'done', path: DONE_PATH, sentence }, 'warning')
+    })
     // Annotations are for programs, so --quiet keeps them.
-    const essential = [...items.map(annotation), ...warningLines]
+    const essential = [...items.map((item) => annotation(item)), ...warningLines]
     return { ...result, lines: clean ? [summary, ...essential] : essential, essential }
   }
   const isFirst = clean && !isVerdict && !options.watch && found.records.length + found.completed.length === 0

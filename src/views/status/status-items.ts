@@ -20,33 +20,25 @@ import { isSessionFolderName } from '../../project/task-folders.ts'
 import * as field from '../documents.ts'
 import type { LostMarker } from './lost-markers.ts'
 
-const STATUS_KINDS = {
-  pending: 'pending',
-  waiting: 'waiting',
-  bypassed: 'bypassed',
-  expired: 'expired',
-  unreadable: 'unreadable',
-  abandoned: 'abandoned',
-  unchecked: 'unchecked',
+const STATUS_KINDS = [
+  ...['pending', 'waiting', 'bypassed', 'expired', 'unreadable', 'abandoned', 'unchecked', 'removed', 'expected'],
+  ...['running', 'stopped', 'stalled', 'failed', 'aborted', 'moved', 'skipped', 'unusable', 'unsearched'],
+] as const
+
+export type StatusKind = (typeof STATUS_KINDS)[number]
+
+const KIND_WORDS: Partial<Record<StatusKind, string>> = {
   removed: 'removed by hand',
-  expected: 'expected',
-  running: 'running',
-  stopped: 'stopped',
-  stalled: 'stalled',
-  failed: 'failed',
-  aborted: 'aborted',
   moved: 'goes on elsewhere',
   skipped: 'completed with skips',
-  unusable: 'unusable',
   unsearched: 'not searched',
-} as const
+}
 
-export type StatusKind = keyof typeof STATUS_KINDS
 type MarkerKind = MarkerView['state'] | 'waiting' | 'unchecked'
 
 export const statusItemDocument = () =>
   field.object({
-    kind: field.oneOf(Object.keys(STATUS_KINDS) as StatusKind[]),
+    kind: field.oneOf(STATUS_KINDS),
     task: field.optional(field.task),
     path: field.text('The file or folder, relative to the root.'),
     host_session: field.optionalText("The host's id for the conversation that it belongs to."),
@@ -188,7 +180,7 @@ function lostSentence({ kind, unproven }: LostMarker): string {
 }
 
 export function itemLine(kind: StatusKind, path: string, facts: readonly (string | false | undefined)[]): string {
-  return [`${STATUS_KINDS[kind]}: ${path}`, ...facts.filter((fact) => typeof fact === 'string')].join(' · ')
+  return [`${KIND_WORDS[kind] ?? kind}: ${path}`, ...facts.filter((fact) => typeof fact === 'string')].join(' · ')
 }
 
 export function sessionFact(session: string | null): string {
@@ -216,11 +208,7 @@ function markerKindOf({ state, outcome, wait }: MarkerView): MarkerKind {
   return state === 'pending' && wait !== null ? 'waiting' : state
 }
 
-export function annotation({ kind, path, sentence }: StatusItem): string {
-  return annotationLine('error', kind, path, sentence)
-}
-
-export function annotationLine(level: 'error' | 'warning', kind: string, path: string, sentence: string): string {
+export function annotation({ kind, path, sentence }: Record<'kind' | 'path' | 'sentence', string>, level = 'error') {
   return `::${level} title=${property(`postflight ${kind}`)},file=${property(path)}::${escaped(sentence)}`
 }
 
