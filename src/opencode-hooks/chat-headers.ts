@@ -16,8 +16,7 @@ export const createChatHeadersHook = factory('chat headers', ({ client }) => {
     const { data } = await client.session.message({ path: { id: session, messageID } })
     if (data === undefined) return false
     const own = isOwnMessage(data.parts)
-    known.set(messageID, own)
-    limitMemory(known)
+    limitMemory(known.set(messageID, own))
     return own
   }
   return {

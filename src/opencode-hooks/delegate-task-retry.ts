@@ -27,8 +27,7 @@ export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ cli
     if (state?.error === undefined) return part
     const fix = fixes.get(id) ?? (await fixOf(state.error))
     if (fix === undefined) return part
-    fixes.set(id, fix)
-    limitMemory(fixes)
+    limitMemory(fixes.set(id, fix))
     return { ...part, state: { ...state, error: `${state.error}\n\n${fix}` } }
   }
   return {

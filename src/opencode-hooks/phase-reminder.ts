@@ -87,8 +87,7 @@ function createTitleEvents(client: HostClient) {
 
   function titleOf(session: string): AbortController {
     const title = titles.get(session) ?? new AbortController()
-    titles.set(session, title)
-    limitMemory(titles)
+    limitMemory(titles.set(session, title))
     return title
   }
 

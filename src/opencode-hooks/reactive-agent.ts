@@ -121,8 +121,7 @@ export class Findings {
   readonly #texts = new Map<string, string>()
 
   keep(session: string, callID: string, text: string): void {
-    this.#texts.set(keyOf(session, callID), text)
-    limitMemory(this.#texts)
+    limitMemory(this.#texts.set(keyOf(session, callID), text))
   }
 
   forget(session: string, callID: string): void {

@@ -169,7 +169,7 @@ export async function server(
     async 'chat.message'(_input, { message, parts }) {
       sessions.noteMessage(message)
       if (isOwnMessage(parts) || isNotice(parts)) return
-      sessions.notePrompt(message.sessionID, message.id)
+      sessions.prompts.set(message.sessionID, message.id)
       await guard.begins(await sessions.identify(message.sessionID))
     },
     async 'shell.env'({ sessionID, cwd }, { env }) {
@@ -183,7 +183,7 @@ export async function server(
     },
     async 'command.execute.before'(input, { parts }) {
       // The command counts as the user's last message.
-      sessions.notePrompt(input.sessionID, `command-${Date.now()}`)
+      sessions.prompts.set(input.sessionID, `command-${Date.now()}`)
       if (!ownsCommand || input.command !== WORKFLOW_COMMAND) return
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
     },

@@ -23,22 +23,11 @@ const MAX_FOLDERS = 20
 
 export class Sessions extends SessionTree {
   readonly rootsFiles = new RootsFiles()
-  readonly #births = new Map<string, number>()
+  /** In ms. */
+  readonly births = new Map<string, number>()
+  /** The last message of each session that the plugin did not write. */
+  readonly prompts = new Map<string, string>()
   readonly #folders = new Map<string, Set<string>>()
-  readonly #prompts = new Map<string, string>()
-
-  bornMs(session: string): number | undefined {
-    return this.#births.get(session)
-  }
-
-  /** Only for messages that the plugin did not write. */
-  notePrompt(session: string, message: string): void {
-    this.#prompts.set(session, message)
-  }
-
-  promptOf(session: string): string | undefined {
-    return this.#prompts.get(session)
-  }
 
   noteFolder(root: string, folder: string): void {
     const folders = this.#folders.get(root) ?? new Set()
@@ -62,12 +51,12 @@ export class Sessions extends SessionTree {
 
   protected override note(info: SessionInfo): void {
     super.note(info)
-    if (info.time !== undefined) this.#births.set(info.id, info.time.created)
+    if (info.time !== undefined) this.births.set(info.id, info.time.created)
   }
 
   protected override forget(session: string): void {
     super.forget(session)
-    for (const known of [this.#births, this.#folders, this.#prompts]) known.delete(session)
+    for (const known of [this.births, this.#folders, this.prompts]) known.delete(session)
     this.rootsFiles.forget(session)
   }
 }

@@ -126,7 +126,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
   }
 
   function occasionOf(agent: Agent, runningSubagents: number): Occasion {
-    const prompt = sessions.promptOf(agent.root)
+    const prompt = sessions.prompts.get(agent.root)
     const nowMs = Date.now()
     return {
       payload: known({
@@ -144,7 +144,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
       reader: { foundRoot: findRoots(starts())[0], findForm: location.findForm },
       nowMs,
       startMs: nowMs,
-      sessionBornMs: sessions.bornMs(agent.root),
+      sessionBornMs: sessions.births.get(agent.root),
       deadline: undefined,
       patiently: retryWhileLocked,
     }

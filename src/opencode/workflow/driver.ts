@@ -150,7 +150,7 @@ export class WorkflowDriver {
     const rest = await driveRun(folder, {
       findOccasion: () => ({
         ...CAME_BACK,
-        promptId: sessions.promptOf(root),
+        promptId: sessions.prompts.get(root),
         startMs: Date.now(),
         // A prompt from before this call has no session.
         isLost: phases.prompts === 0,
