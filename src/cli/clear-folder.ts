@@ -93,20 +93,26 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
     const why = `--unchecked does not remove an abandoned marker that has checks (${path})`
     return { lines: [`nothing to clear: ${why}; when they pass, or in a plain terminal: ${clear}`] }
   }
+  const refused = (refusal: Refusal['refusal'], commands: readonly string[], since?: string): ClearResult => {
+    const path = pathOf(folder, before, commands[0])
+    // It never skips a check of an abandoned marker.
+    const unchecked = before.pending !== undefined
+    return keptBecause(aboutMarker(folder, before.pending), commands, { path, refusal, unchecked, since })
+  }
   const { session } = context
   const caller = { session, runChecks: clearing.runChecks }
   const skipsChecks = clearing.unchecked || clearing.orphaned
   const decision = skipsChecks ? { kind: 'free' as const } : decideFolder(before.pending, before.abandoned, caller)
   // Only the receipts of `postflight done` keep the next stop from making the marker again.
-  if (decision.kind !== 'free' && isSessionFolder(folder)) return refused(folder, before, 'done', decision.commands)
-  if (decision.kind === 'refused') return refused(folder, before, decision.why, decision.commands)
+  if (decision.kind !== 'free' && isSessionFolder(folder)) return refused('done', decision.commands)
+  if (decision.kind === 'refused') return refused(decision.why, decision.commands)
   const commands = decision.kind === 'run' ? decision.commands : []
   if (clearing.dryRun) return wouldClear(context, folder, files, commands, keepsUnchecked)
   let done: readonly RunCheck[] = []
   if (decision.kind === 'run') {
     const { prove } = await import('../marker/prove.ts')
     const proof = await prove(context, folder, before.pending, decision, clearing.timeout)
-    if (proof.kind === 'busy') return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))
+    if (proof.kind === 'busy') return refused('running', commands, since(proof.sinceMs, context.nowMs))
     if (proof.failed !== undefined) {
       const { run, output } = proof.failed
       const path = pathOf(folder, before, run)
@@ -134,7 +140,7 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   }
   if (result === undefined) {
     // A marker was made since the search. For `--orphaned` it belongs to another session, and needs no message.
-    return clearing.orphaned ? undefined : refused(folder, before, 'replaced', commands)
+    return clearing.orphaned ? undefined : refused('replaced', commands)
   }
   const [abandoned] = result.abandoned
   if (abandoned !== undefined && isSessionFolder(folder)) {
@@ -244,19 +250,6 @@ function isProven(
       before.hostSession !== present.marker.hostSession)
   const passed = new Set(done.map(({ run }) => run))
   return !isOther && (needed.kind === 'free' || needed.commands.every((run) => passed.has(run)))
-}
-
-function refused(
-  folder: TaskFolder,
-  before: Markers,
-  refusal: Refusal['refusal'],
-  commands: readonly string[],
-  since?: string,
-): ClearResult {
-  const path = pathOf(folder, before, commands[0])
-  // It never skips a check of an abandoned marker.
-  const unchecked = before.pending !== undefined
-  return keptBecause(aboutMarker(folder, before.pending), commands, { path, refusal, unchecked, since })
 }
 
 type Refusal = Omit<ErrorArguments['checks-refused'], 'commands'>
