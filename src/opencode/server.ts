@@ -206,7 +206,7 @@ export async function server(
       await Promise.race([Promise.all(answering), sleep(DISPOSE_PATIENCE_MS, patience.signal)])
       patience.abort()
       if (isActing()) acting.delete(directory)
-      sessions.rootsFiles.remove()
+      sessions.rootsFiles.forgetAll()
     },
   }
 }

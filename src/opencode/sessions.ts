@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { tryRemoveFile } from '../disk/write.ts'
 import { need, type SessionInfo } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../hosts/payload.ts'
@@ -64,8 +63,6 @@ export class Sessions extends SessionTree {
 /** OpenCode reports the folder in which a shell starts, but not a change of folder (`project/command-context.ts`). */
 class RootsFiles {
   readonly #files = new Map<string, string>()
-  #folder: string | undefined
-  #made = 0
 
   /** Undefined if it cannot be made. */
   fileOf(root: string): string | undefined {
@@ -73,9 +70,7 @@ class RootsFiles {
   }
 
   #makeFile(root: string): string {
-    this.#folder ??= mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-'))
-    this.#made += 1
-    const file = path.join(this.#folder, `${this.#made}`)
+    const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-')), 'roots')
     writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
     this.#files.set(root, file)
     return file
@@ -88,16 +83,13 @@ class RootsFiles {
 
   forget(root: string): void {
     const file = this.#files.get(root)
-    if (file !== undefined) tryRemoveFile(file)
+    // The system empties its temporary folder anyway.
+    if (file !== undefined) attempt(() => rmSync(path.dirname(file), { recursive: true }))
     this.#files.delete(root)
   }
 
-  remove(): void {
-    const folder = this.#folder
-    // The system empties its temporary folder anyway.
-    if (folder !== undefined) attempt(() => rmSync(folder, { recursive: true, force: true }))
-    this.#folder = undefined
-    this.#files.clear()
+  forgetAll(): void {
+    for (const root of this.#files.keys()) this.forget(root)
   }
 }
 
