@@ -11,14 +11,7 @@ import {
 import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { attempt, jsonObjectIn } from '../kernel/values.ts'
 import { factory, limitMemory, type Reporter } from './factory.ts'
-import {
-  chainExhausted,
-  createModelSwitch,
-  rateLimitIn,
-  rateLimitTest,
-  shownModel,
-  TOO_MANY_REQUESTS,
-} from './model-switch.ts'
+import { chainExhausted, createModelSwitch, rateLimitReader, shownModel, TOO_MANY_REQUESTS } from './model-switch.ts'
 
 /** Options of the foreground fallback. */
 export interface ForegroundFallbackOptions {
@@ -47,15 +40,15 @@ export const createForegroundFallbackHook = factory(
   'foreground fallback',
   ({ client, reporter }, { chains, patterns = [] }: ForegroundFallbackOptions) => {
     const sessions = new SessionTree(client)
-    const isRateLimit = rateLimitTest(patterns)
+    const rateLimitIn = rateLimitReader(patterns)
     const oneShot = isOneShot(process.argv)
-    const switching = createModelSwitch({ client, reporter, sessions, chains, isRateLimit })
+    const switching = createModelSwitch({ client, reporter, sessions, chains, rateLimitIn })
     const inProvider = createProviderFetch(chains, reporter)
     const notified = new Set<string>()
     const noticeOnce = async (event: HostEvent): Promise<void> => {
       const session = event.properties?.sessionID ?? ''
       const chain = chains[sessions.agentOf(session) ?? '']
-      if (chain === undefined || notified.has(session) || rateLimitIn(event, isRateLimit) === undefined) return
+      if (chain === undefined || notified.has(session) || rateLimitIn(event) === undefined) return
       notified.add(session)
       if (!(await sessions.isMain(session))) return
       const tried = inProvider.triedBy(session)

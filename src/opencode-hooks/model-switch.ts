@@ -22,19 +22,19 @@ const WORDS: readonly RegExp[] = [
 
 export const TOO_MANY_REQUESTS = 429
 
-export type RateLimitTest = (text: string | undefined) => boolean
-
-export function rateLimitTest(further: readonly string[]): RateLimitTest {
+export function rateLimitTest(further: readonly string[]) {
   const patterns = [...WORDS, ...further.map((one) => new RegExp(one, 'i'))]
-  return (text) => text !== undefined && patterns.some((pattern) => pattern.test(text))
+  return (text: string | undefined) => text !== undefined && patterns.some((pattern) => pattern.test(text))
 }
 
-export function rateLimitIn({ type, properties = {} }: HostEvent, isRateLimit: RateLimitTest) {
-  const { status, error } = properties
-  if (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) return 'retrying'
-  // Then OpenCode compacts. Some providers call this a token limit.
-  if (type !== 'session.error' || error?.name === 'ContextOverflowError') return undefined
-  return error?.data?.statusCode === TOO_MANY_REQUESTS || isRateLimit(error?.data?.message) ? 'failed' : undefined
+export function rateLimitReader(further: readonly string[]) {
+  const isRateLimit = rateLimitTest(further)
+  return ({ type, properties: { status, error } = {} }: HostEvent) => {
+    if (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) return 'retrying'
+    // Then OpenCode compacts. Some providers call this a token limit.
+    if (type !== 'session.error' || error?.name === 'ContextOverflowError') return undefined
+    return error?.data?.statusCode === TOO_MANY_REQUESTS || isRateLimit(error?.data?.message) ? 'failed' : undefined
+  }
 }
 
 export function shownModel(name: string): string {
@@ -65,10 +65,10 @@ interface SwitchPorts {
   readonly reporter: Reporter
   readonly sessions: SessionTree
   readonly chains: Readonly<Record<string, readonly string[]>>
-  readonly isRateLimit: RateLimitTest
+  readonly rateLimitIn: ReturnType<typeof rateLimitReader>
 }
 
-export function createModelSwitch({ client, reporter, sessions, chains, isRateLimit }: SwitchPorts) {
+export function createModelSwitch({ client, reporter, sessions, chains, rateLimitIn }: SwitchPorts) {
   const conversations = new Map<string, Conversation>()
 
   function noteMessage({ sessionID, model }: UserMessage): void {
@@ -88,7 +88,7 @@ export function createModelSwitch({ client, reporter, sessions, chains, isRateLi
       if (stage === 'open') conversation.stage = 'over'
       return
     }
-    const limit = rateLimitIn(event, isRateLimit)
+    const limit = rateLimitIn(event)
     if (limit === undefined || stage === 'switching' || stage === 'over') return
     if (stage === 'resending' && Date.now() - handledMs < SAME_LIMIT_MS) return
     conversation.stage = 'switching'
