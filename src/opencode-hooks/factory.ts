@@ -1,14 +1,6 @@
 import { withoutSleep } from '../disk/lock.ts'
 import { writeAll } from '../disk/process-output.ts'
-import {
-  type Hooks,
-  type HostClient,
-  HostRefusal,
-  isGone,
-  type Screen,
-  screenOf,
-  type ToolOutput,
-} from '../hosts/opencode/api.ts'
+import { type Hooks, type HostClient, HostRefusal, isGone, screenOf, type ToolOutput } from '../hosts/opencode/api.ts'
 import { asPostflightError, messageOf } from '../kernel/errors.ts'
 import { quote } from '../kernel/text.ts'
 import { appendRecorded } from '../project/journal.ts'
@@ -39,7 +31,7 @@ function portsOf(context: HookContext & Partial<Omit<FactoryPorts, 'client'>>): 
   const search = (): readonly string[] => findRoots(startFolders({ environment: process.env, cwd: directory }))
   return {
     client,
-    reporter: context.reporter ?? createReporter(client, search, screenOf(process.argv)),
+    reporter: context.reporter ?? createReporter(client, search),
     isActing: context.isActing ?? (() => true),
     findRoots: context.findRoots ?? search,
   }
@@ -138,7 +130,8 @@ export interface Reporter {
 }
 
 /** The reporter never throws. */
-export function createReporter(client: HostClient, findRoots: () => readonly string[], screen: Screen): Reporter {
+export function createReporter(client: HostClient, findRoots: () => readonly string[]): Reporter {
+  const screen = screenOf(process.argv)
   const unreadable = new Set<string | undefined>()
   const log = (level: 'warn' | 'error', message: string): void => {
     if (screen === 'stderr') writeAll(2, `${message}\n`)

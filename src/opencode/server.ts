@@ -8,7 +8,6 @@ import {
   type PluginHooks,
   type PluginInput,
   type StoppingOutput,
-  screenOf,
   type ToolCall,
   type ToolOutput,
   WORKFLOW_COMMAND,
@@ -148,7 +147,7 @@ export async function server(
   const driven = new Map<string, DrivingCall>()
   const sessions = new Sessions(client)
   const turns = new Turns(client)
-  const reporter = createReporter(client, () => guard.rootsFor(undefined), screenOf(process.argv))
+  const reporter = createReporter(client, () => guard.rootsFor(undefined))
   const findForm = () => findCommandForm(environment, CLI, directory)
   const finds = { findForm, findsMarkers: options.guard, findsRuns: options.workflow }
   const guard = createGuard({ folder: directory, environment, ...finds }, sessions, reporter, createIdleRuns(driven))

@@ -329,7 +329,7 @@ export function isOneShot(argv: readonly string[]): boolean {
  * `opencode run` has no screen and ends before its log is written; `opencode --mini` shows no toasts, but prints stdout
  * above its prompt (1.18.34).
  */
-export type Screen = 'stderr' | 'scrollback' | 'toast'
+type Screen = 'stderr' | 'scrollback' | 'toast'
 
 export function screenOf(argv: readonly string[]): Screen {
   if (isOneShot(argv)) return 'stderr'
