@@ -6,15 +6,7 @@ import type { CommandContext } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
 import { type PhaseStatus, phaseStatuses } from '../run/machine/picture.ts'
-import {
-  currentPhase,
-  currentWork,
-  isFromBefore,
-  isInStep,
-  isResumable,
-  needOf,
-  stepLine,
-} from '../run/machine/position.ts'
+import { currentPhase, isFromBefore, isResumable, needOf, stepLine, where } from '../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { type HistoryEntry, RUN_OUTCOMES } from '../run/machine/state-fields.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
@@ -85,6 +77,7 @@ export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | '
 
 export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number): RunDocument {
   const statuses = phaseStatuses(state)
+  const { step, attempt } = where(state)
   return {
     id: state.id,
     task: folder.task,
@@ -93,10 +86,10 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     outcome: state.outcome ?? null,
     why: state.why ?? null,
     phase: state.phase,
-    step: isInStep(state) ? currentWork(state).step + 1 : null,
+    step: step ?? null,
     in_work: stepsInWork(state),
     total_steps: state.totalSteps,
-    attempt: (isInStep(state) ? currentWork(state).attempts : state.phaseAttempts) + 1,
+    attempt,
     last_failure: state.lastFailure ?? null,
     stop_requested: state.stopRequestedMs !== undefined,
     wait: state.wait === undefined ? null : { for: oneLine(state.wait.for, 500), count: state.wait.count },
