@@ -4,13 +4,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault, PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
 import { counted, quote, shellWord } from '../../kernel/text.ts'
-import {
-  type CommandContext,
-  displayPath,
-  findCommandRepository,
-  findCommandRoot,
-  projectFolder,
-} from '../../project/command-context.ts'
+import { type CommandContext, displayPath, findCommandRoot, projectFolder } from '../../project/command-context.ts'
 import { newProjectFolder } from '../../project/new-task-folder.ts'
 import { taskFolderName, taskNumberOf } from '../../project/task-folder.ts'
 import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
@@ -175,7 +169,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
   const { project, portable } = target
   const locations = settingsLocations(context, project)
   const faults = locations.flatMap(({ fault }) => fault ?? [])
-  const outside = portable ? dependencyOutside(project, findCommandRepository(project) ?? project) : undefined
+  const outside = portable ? dependencyOutside(project) : undefined
   const cached = cacheWarning(context)
   const others = skip.includes('shell-hook') ? [] : otherShellHooks(context, target)
   return [

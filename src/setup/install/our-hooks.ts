@@ -6,7 +6,7 @@ import { textIn } from '../../disk/read.ts'
 import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
 import { inLine } from '../../kernel/text.ts'
 import { attempt, isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
-import type { CommandContext } from '../../project/command-context.ts'
+import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
 import { isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
 import { leadsOut, type Scope } from '../settings-paths.ts'
@@ -26,12 +26,13 @@ function dependencyIn(project: string, packageFolder: string): string | undefine
   return isInside ? relative : undefined
 }
 
-/** Outside of `repository`, a clone or CI lacks the file, so installing the packages fails there. */
-export function dependencyOutside(project: string, repository: string): string | undefined {
+/** Outside of the repository, a clone or CI lacks the file, so installing the packages fails there. */
+export function dependencyOutside(project: string): string | undefined {
   const specifier = specifierIn(project)
   const named = /^(?:(?:file|link|portal):)?((?:\.{1,2}|~)?\/.*|\.{1,2})$/.exec(specifier ?? '')?.[1]
   if (named === undefined) return undefined
-  const leadsInside = !named.startsWith('~') && !leadsOut(repository, path.resolve(project, named))
+  const leadsInside =
+    !named.startsWith('~') && !leadsOut(findCommandRepository(project) ?? project, path.resolve(project, named))
   return leadsInside ? undefined : specifier
 }
 
