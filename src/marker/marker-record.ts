@@ -120,24 +120,19 @@ export function removedByHand(
     .slice(-MAX_REMOVED)
 }
 
-export function needsFile({ isMade, end, kept }: MarkerRecord): boolean {
+function needsFile({ isMade, end, kept }: MarkerRecord): boolean {
   return kept !== undefined || (isMade && end === undefined)
 }
 
-export type ExpectedFault =
-  | { readonly kind: 'not-made' }
-  | { readonly kind: 'not-cleared' }
-  | { readonly kind: 'not-checked'; readonly checks: readonly string[] }
-
-export function expectedFault(records: readonly MarkerRecord[]): ExpectedFault | undefined {
-  if (records.length === 0) return { kind: 'not-made' }
+export function expectedFault(records: readonly MarkerRecord[]) {
+  if (records.length === 0) return { kind: 'not-made' } as const
   const isAllOver = records.every(({ end }) => end === 'cleared' || end === 'replaced' || end === 'settled')
-  if (!isAllOver || records.every(({ end }) => end !== 'cleared')) return { kind: 'not-cleared' }
+  if (!isAllOver || records.every(({ end }) => end !== 'cleared')) return { kind: 'not-cleared' } as const
   const checks = unprovenChecks(records, records)
-  return checks.length === 0 ? undefined : { kind: 'not-checked', checks }
+  return checks.length === 0 ? undefined : ({ kind: 'not-checked', checks } as const)
 }
 
-export function unprovenChecks(some: readonly MarkerRecord[], cleared: readonly MarkerRecord[]): string[] {
+export function unprovenChecks(some: readonly MarkerRecord[], cleared: readonly MarkerRecord[]): readonly string[] {
   const passed = new Set(cleared.filter(({ end }) => end === 'cleared').flatMap((record) => record.passed))
   return [...new Set(some.flatMap(({ checks }) => [...checks]))].filter((run) => !passed.has(run))
 }

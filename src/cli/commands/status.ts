@@ -9,13 +9,7 @@ import { messageOf, PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { counted, inLine, oneLine } from '../../kernel/text.ts'
 import { checkCommand } from '../../marker/check-messages.ts'
-import {
-  type ExpectedFault,
-  expectedFault,
-  isInVerdict,
-  type MarkerRecord,
-  markerRecords,
-} from '../../marker/marker-record.ts'
+import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '../../marker/marker-record.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
 import { journalFiles } from '../../project/journal.ts'
@@ -299,6 +293,8 @@ function expectedItems(
     return [{ kind: 'expected', task: word, path: SPECS_FOLDER, host_session: null, message, sentence, fix: null }]
   })
 }
+
+type ExpectedFault = NonNullable<ReturnType<typeof expectedFault>>
 
 function expectedSentence(task: string, fault: ExpectedFault, session: string | undefined, location: string): string {
   const name = `Task ${/^\d+$/.test(task) ? Number(task) : `"${oneLine(task, 120)}"`}`

@@ -6,13 +6,7 @@ import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { givenUpNotes } from '../../marker/given-up.ts'
-import {
-  type MarkerRecord,
-  markerRecords,
-  needsFile,
-  removedByHand,
-  unprovenChecks,
-} from '../../marker/marker-record.ts'
+import { type MarkerRecord, markerRecords, removedByHand, unprovenChecks } from '../../marker/marker-record.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { journalFiles } from '../../project/journal.ts'
@@ -92,7 +86,7 @@ function usualFolder(task: string): string {
 export function findLostMarkers(context: CommandContext, root: string, isWanted: (lost: LostMarker) => boolean) {
   return checkTwice(() => {
     const records = markerRecords(journalAt(root))
-    if (!records.some(needsFile) && givenUpNotes(root).length === 0) return { lost: [] }
+    if (removedByHand(records, []).length + givenUpNotes(root).length === 0) return { lost: [] }
     return { lost: lostMarkers(context, root, records, viewMarkers(root, context.nowMs)).filter(isWanted) }
   }).lost
 }
