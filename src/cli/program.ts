@@ -2,7 +2,7 @@ import type { CommandUnknownOpts, Command as TypedCommand } from '@commander-js/
 import { Command } from 'commander'
 import { PostflightError } from '../kernel/errors.ts'
 import type { Output } from '../views/print.ts'
-import type { BareCommand, Declaration, GlobalOptions } from './command.ts'
+import { type BareCommand, type Declaration, type GlobalOptions, invalidValue } from './command.ts'
 import { COMMANDS, type CommandName, type Invocation } from './commands/command-list.ts'
 
 export interface ProgramPorts {
@@ -112,6 +112,9 @@ function addCommand(parent: CommandUnknownOpts, name: CommandName, program: Prog
       const detail = `Missing option ${missing.flags}. See \`postflight ${name} --help\`.`
       throw new PostflightError('usage', { detail })
     }
+    // As from an unset variable of the shell: resolved, it would be the current folder.
+    const empty = command.options.find((one) => one.flags.endsWith('<file>') && options[one.attributeName()] === '')
+    if (empty !== undefined) throw invalidValue(empty.long ?? empty.flags, '', 'takes the name of a file')
     const { root, json = false, quiet = false } = program.opts()
     await ports.run({ command: name, arguments: command.processedArgs, options }, { root, json, quiet }, program)
   })

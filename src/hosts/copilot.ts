@@ -42,6 +42,7 @@ export const copilotSettings = {
   folder: '.copilot',
   folderVariable: 'COPILOT_HOME',
   file: 'hooks/postflight-guard.json',
+  projectHooks: '.github/hooks',
   readsClaudeSettings: true,
   tellsProject: true,
   entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', copilot.endingTools),

@@ -145,6 +145,8 @@ export interface HookHost {
   readonly folder: string
   readonly folderVariable?: string
   readonly file: string
+  /** A folder of the project. The host reads all JSON files below it, and those beside its `file` and below (1.0.102). */
+  readonly projectHooks?: string
   /** Messages name Copilot CLI, the only one. */
   readonly readsClaudeSettings?: true
   /** Whether it reads the main checkout's file in a linked worktree. */

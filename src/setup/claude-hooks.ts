@@ -42,13 +42,15 @@ export type WiredCommand = ReturnType<typeof findCommands>[number]
 
 export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string) {
   return ourGroups(text, path, isOurs, event).flatMap(({ event, group }) =>
-    group.hooks.filter(isOurs).map((hook) => ({ event, command: commandOf(hook) as string })),
+    hooksOf(group)
+      .filter(isOurs)
+      .map((hook) => ({ event, command: commandOf(hook) as string })),
   )
 }
 
 export function findLocations(text: string, path: string, isOurs: IsOurs) {
   return ourGroups(text, path, isOurs).flatMap(({ event, index, group }) =>
-    group.hooks.flatMap((one, hook) => (isOurs(one) ? [{ event, group: index, hook }] : [])),
+    hooksOf(group).flatMap((one, hook) => (isOurs(one) ? [{ event, group: index, hook }] : [])),
   )
 }
 
@@ -84,14 +86,17 @@ export type IsOurs = (hook: unknown) => boolean
 
 function hooksOf(group: unknown): unknown[] {
   const hooks = (group as { hooks?: unknown } | null)?.hooks
-  return Array.isArray(hooks) ? hooks : []
+  // Copilot CLI also runs hooks without a group (1.0.102).
+  return Array.isArray(hooks) ? hooks : [group]
 }
 
+/** Copilot CLI also takes `bash` (1.0.102). */
 export function commandOf(hook: unknown): unknown {
-  return (hook as { command?: unknown } | null)?.command
+  const { command, bash } = (hook ?? {}) as { command?: unknown; bash?: unknown }
+  return command ?? bash
 }
 
 /** Only the disk says whether it starts our package. */
-export function isOurHook(hook: unknown): hook is { command: string } {
+export function isOurHook(hook: unknown): boolean {
   return isOurCommand(commandOf(hook))
 }

@@ -48,6 +48,19 @@ export function hookHostSettingsPath(person: Person, host: HookHost, scope: Host
   return path.join(folder, host.file)
 }
 
+/** All files that the host reads. */
+export function hookHostFiles(person: Person, host: HookHost, scope: HostScope, project: string): string[] {
+  const own = hookHostSettingsPath(person, host, scope, project)
+  if (host.projectHooks === undefined) return [own]
+  if (scope === 'project') return jsonFilesBelow(path.join(project, host.projectHooks))
+  return distinctFiles([own, ...jsonFilesBelow(path.dirname(own))])
+}
+
+function jsonFilesBelow(folder: string): string[] {
+  const folders = namesLike(folder, /^[^.]/).map((name) => path.join(folder, name))
+  return [...jsonFilesIn(folder), ...folders.filter((one) => kindAt(one) === 'folder').flatMap(jsonFilesBelow)]
+}
+
 /** In a linked worktree Codex reads the main checkout's file, if the worktree has such a folder too (0.171.0). */
 export function projectRead({ folder, readsMainCheckout }: HookHost, project: string): string {
   const isElsewhere = readsMainCheckout === true && kindAt(path.join(project, folder)) !== undefined

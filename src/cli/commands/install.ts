@@ -19,7 +19,7 @@ import {
   targetOf,
 } from '../../setup/install/target.ts'
 import { settingsLocations } from '../../setup/install/wiring.ts'
-import { notPortable, RESTART } from '../../setup/settings-messages.ts'
+import { notPortable, RESTART, SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
@@ -98,6 +98,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   if (backup !== undefined) lines.push(`Backup: ${displayPath(context, backup)}`)
   lines.push(...removals.map((removal) => removalLine(context, target, removal, dryRun)))
   if (changed && !dryRun) lines.push(RESTART)
+  if (host !== 'claude' && ofClaude && location === target.files.at(-1)) lines.push(SHARED_WITH_CLAUDE)
   lines.push(...target.notes)
   if (added && target.scope === 'project' && !target.portable) {
     const canBePortable = hookHost(host)?.tellsProject ?? true

@@ -212,7 +212,7 @@ const NOTHING: Found = { items: [], ended: [], completed: [], records: [], clear
 async function inspectProject(context: CommandContext, root: string, session: string | undefined) {
   const { rootOption, nowMs } = context
   const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
-  const { markers, problems, journal, lost } = checkTwice(() => {
+  const { markers, problems, journal, lost } = checkTwice(root, () => {
     const view = viewMarkers(root, nowMs)
     const journal = readRecords(root)
     // The note may be the only trace of a marker that was given up.

@@ -10,7 +10,6 @@ import {
   carryOut,
   HOSTS,
   isOfClaude,
-  locationOf,
   type Removal,
   removalsFrom,
   removeRecord,
@@ -56,7 +55,8 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     ...stillWired(context, host, target),
   ]
   const isShared = host !== 'claude' && isOfClaude(host, target.scope)
-  if (isShared && removals.length > 0) lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)
+  if (isShared && removals.at(-1)?.file === target.files.at(-1))
+    lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
   if (!dryRun) {
     for (const removal of removals) carryOut(removal)
@@ -120,7 +120,7 @@ function keptInSpecs(context: CommandContext, project: string, isExposed: boolea
 
 function stillWired(context: CommandContext, host: string, done: Target): string[] {
   const isOfProject = host === 'claude' && done.scope !== 'user'
-  const others = isOfProject ? HOSTS.filter((one) => !isOfClaude(one, 'project')) : []
+  const others = isOfProject ? HOSTS.filter((one) => one !== 'claude') : []
   const listed = new Set(done.files)
   const places = [
     ...SCOPES.map((scope) => ({ host, scope })),
@@ -129,9 +129,11 @@ function stillWired(context: CommandContext, host: string, done: Target): string
   return places.flatMap((other) => {
     try {
       const target = targetOf(context, other.host, other.scope)
-      const file = locationOf(target)
-      const text = readSettingsFile(file)
-      if (listed.has(file) || text === undefined || target.remove(text, file) === text) return []
+      const [{ file } = {}] = removalsFrom(
+        target,
+        target.files.filter((one) => !listed.has(one)),
+      )
+      if (file === undefined) return []
       listed.add(file)
       const isDefault = other.scope === 'project' && other.host !== host
       const scope = isDefault ? '' : ` --scope ${other.scope}`

@@ -97,7 +97,8 @@ export async function publishRun(folder: TaskFolder, machine: Machine): Promise<
     if (code === 'workflow-moved') throw error
     const says = code === 'not-published' && 'detail' in args ? String(args.detail) : errorMessage(code, args)
     const detail = says.replace(/\.$/, '')
-    await changeShare(folder, (now) => ({ ...now, problem: detail }))
+    // The record may be what cannot be written.
+    await changeShare(folder, (now) => ({ ...now, problem: detail })).catch(() => {})
     throw new PostflightError('not-published', { task: taskWord(folder), remote, detail }, error)
   }
 }
@@ -171,7 +172,11 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
     const there = pushed.there === commit ? undefined : await holderAt(call, pushed.there)
     if (pushed.outcome === 'published' && (pushed.there === commit || (isForeign && there !== undefined))) {
       const facts = { publishedMs: nowMs, sequence: state.sequence, problem: undefined }
-      await changeShare(folder, (now) => (now.commit === expected ? { ...now, commit, sent: [], ...facts } : now))
+      const noted = changeShare(folder, (now) =>
+        now.commit === expected ? { ...now, commit, sent: [], ...facts } : now,
+      )
+      // `sent` already has the commit, so the next publish recognizes it.
+      await noted.catch(() => {})
       if (!releases && pushed.there !== commit) throw await lose(attempt, pushed.there, commit, commit)
       if (!releases || (await endReleased(attempt, state.sequence))) return
       // A hook changed the run while it was being sent.

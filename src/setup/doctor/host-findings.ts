@@ -4,7 +4,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { realPathIfSeen } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
-import type { HookHost } from '../../hosts/hook-entries.ts'
+import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { errorFault, PostflightError } from '../../kernel/errors.ts'
@@ -77,19 +77,24 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const entries =
     off === undefined
       ? wiredOwn.flatMap((location) => [
-          checkEntries(context, location, project, { ...host, hostOption: ` --host ${name}` }),
+          checkEntries(context, location, project, {
+            ...host,
+            ...(host.readsClaudeSettings === true && location.scope === 'project' && { entries: claudeEntries }),
+            hostOption: ` --host ${name}${host.projectHooks === undefined ? '' : ' --force'}`,
+          }),
           ...checkTrust(context, host, location, project),
         ])
       : [hooksDisabled(off, offSwitch)]
   // Entries that are only in Claude Code's settings are checked with those.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
-  const removals = wired
-    .slice(1)
-    .map(({ scope }) => `${uninstallLine(context)} --host ${name} --scope ${scope}`)
-    .join(' && ')
+  const removals = wired.slice(1).map(({ scope }, index) => {
+    const isShared = wired.slice(0, index + 1).some((one) => one.scope === scope)
+    const line = isShared ? `${commandLine(['install'], context.rootOption)} --force` : uninstallLine(context)
+    return `${line} --host ${name} --scope ${scope}`
+  })
   const files = listed(wired.map(({ file }) => file))
   const several = `${host.title} runs the hook of each of ${files}, so a stop may count several times`
-  return [...faults, ...entries, bad('settings', several, removals)]
+  return [...faults, ...entries, bad('settings', several, [...new Set(removals)].join(' && '))]
 }
 
 /** In bytes. */

@@ -7,7 +7,7 @@ import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from 
 import { inLine } from '../../kernel/text.ts'
 import { attempt, isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
-import { type IsOurs, isOurHook } from '../claude-hooks.ts'
+import { commandOf, type IsOurs, isOurHook } from '../claude-hooks.ts'
 import { isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
 import { leadsOut, type Scope } from '../settings-paths.ts'
 
@@ -55,7 +55,7 @@ export function readManifest(file: string): Record<string, unknown> {
 }
 
 export function ourHooks(context: CommandContext, project: string): IsOurs {
-  return (hook) => isOurHook(hook) && startsOurPackage(context, project, hook.command)
+  return (hook) => isOurHook(hook) && startsOurPackage(context, project, commandOf(hook) as string)
 }
 
 function startsOurPackage(context: CommandContext, project: string, command: string): boolean {

@@ -24,7 +24,6 @@ import {
   readRules,
   TOOL_NAMES,
 } from '../reactive/reactive-rule.ts'
-import { SHARED_WITH_CLAUDE } from '../settings-messages.ts'
 import {
   claudeSettingsPath,
   distinctFiles,
@@ -72,16 +71,24 @@ function findTarget(context: CommandContext, name: string, scope: Scope, project
   const host = hookHost(name)
   const trust = host?.trust
   const notes = trust === undefined || (trust.onlyInProjects && scope === 'user') ? [] : [trust.note]
-  if (isOfClaude(name, scope)) {
-    return { ...claudeTarget(context, scope, project), notes: host === undefined ? [] : [SHARED_WITH_CLAUDE, ...notes] }
-  }
+  if (isOfClaude(name, scope)) return withFurther(context, host, { ...claudeTarget(context, scope, project), notes })
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host?.title ?? 'OpenCode' })
   if (host === undefined) return openCodeTarget(context, scope, project)
   const main = scope === 'project' && host.readsMainCheckout === true ? inMainCheckout(project) : undefined
   if (main !== undefined)
     throw new PostflightError('scope-not-here', { host: host.title, folder: host.folder, path: main })
   const file = hookHostSettingsPath(context, host, scope, project)
-  return { ...hookTarget(context, scope, project, file, host), notes }
+  return withFurther(context, host, { ...hookTarget(context, scope, project, file, host), notes })
+}
+
+/** With files of the host that hold the hook, although `install` creates only the last one. */
+function withFurther(context: CommandContext, host: HookHost | undefined, target: Target): Target {
+  const locations = host === undefined ? [] : hookHostLocations(context, host, target.project)
+  const further = locations.filter(
+    ({ file, isClaudes, scope, commands }) =>
+      !isClaudes && scope === target.scope && commands.length > 0 && !target.files.includes(file),
+  )
+  return { ...target, files: [...further.map(({ file }) => file), ...target.files] }
 }
 
 /** Whether the entries go into Claude Code's settings, also because another host reads these. */
@@ -169,7 +176,7 @@ export function refuseSecond(context: CommandContext, { project, files, entry, s
 export function refuseOtherScope(context: CommandContext, name: string, { files, project }: Target): void {
   const host = hookHost(name)
   if (host === undefined) return
-  const others = hookHostLocations(context, host, project).filter(({ file }) => !files.includes(file))
+  const others = hookHostLocations(context, host, project).filter(({ file }) => file !== files.at(-1))
   refuseOtherFile(context, name, others)
 }
 

@@ -12,8 +12,8 @@ import { linkedWorktree } from '../../project/root.ts'
 import {
   claudeSettingsPath,
   HOST_SCOPES,
+  hookHostFiles,
   hookHostSettingsPath,
-  jsonFilesIn,
   managedSettingsPaths,
   openCodeConfigPaths,
   SCOPES,
@@ -91,8 +91,12 @@ function settingsFiles(context: CommandContext, name: string, root: string): Set
       ...(host === undefined || host.readsClaudeSettings === true
         ? SCOPES.map((scope) => claudeSettingsPath(context, scope, project))
         : []),
-      ...(name === 'copilot' ? jsonFilesIn(path.join(project, '.github', 'hooks')) : []),
-      ...(host === undefined ? [] : HOST_SCOPES.map((scope) => hookHostSettingsPath(context, host, scope, project))),
+      ...(host === undefined
+        ? []
+        : HOST_SCOPES.flatMap((scope) => [
+            hookHostSettingsPath(context, host, scope, project),
+            ...hookHostFiles(context, host, scope, project),
+          ])),
     ]),
   ])
 }

@@ -13,7 +13,7 @@ import {
   claudeSettingsPath,
   distinctFiles,
   HOST_SCOPES,
-  hookHostSettingsPath,
+  hookHostFiles,
   managedSettingsPaths,
   projectRead,
   readSettingsFile,
@@ -45,10 +45,9 @@ export function sessionLocations(context: CommandContext, project: string): Sett
 
 export function hookHostLocations(context: CommandContext, host: HookHost, project: string): SettingsLocation[] {
   const shared = host.readsClaudeSettings === true ? settingsLocations(context, project) : []
-  const scopes = host.readsClaudeSettings === true ? (['user'] as const) : HOST_SCOPES
-  const places = scopes.map((scope) => {
-    return { scope, file: hookHostSettingsPath(context, host, scope, project), isClaudes: false }
-  })
+  const places = HOST_SCOPES.flatMap((scope) =>
+    hookHostFiles(context, host, scope, project).map((file) => ({ scope, file, isClaudes: false })),
+  )
   const own = locationsOf(context, projectRead(host, project), places)
   return [...shared.filter(({ scope }) => scope !== 'user'), ...own]
 }

@@ -1,10 +1,11 @@
 import path from 'node:path'
 import { sleepSync } from '../../disk/age.ts'
+import { kindAt } from '../../disk/file-facts.ts'
 import { readReceipts, ruleKey } from '../../done/done-state.ts'
 import { readTrusted } from '../../done/trust-store.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { SPECS_FOLDER } from '../../kernel/files.ts'
+import { LOCK_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { givenUpNotes } from '../../marker/given-up.ts'
 import { type MarkerRecord, markerRecords, removedByHand, unprovenChecks } from '../../marker/marker-record.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
@@ -84,7 +85,7 @@ function usualFolder(task: string): string {
 }
 
 export function findLostMarkers(context: CommandContext, root: string, isWanted: (lost: LostMarker) => boolean) {
-  return checkTwice(() => {
+  return checkTwice(root, () => {
     const records = markerRecords(journalAt(root))
     if (removedByHand(records, []).length + givenUpNotes(root).length === 0) return { lost: [] }
     return { lost: lostMarkers(context, root, records, viewMarkers(root, context.nowMs)).filter(isWanted) }
@@ -93,11 +94,19 @@ export function findLostMarkers(context: CommandContext, root: string, isWanted:
 
 const BETWEEN_MS = 100
 
+/** If a lock was left behind. */
+const MAX_WAITS = 20
+
 /** Another process may just have changed a marker or its line in the journal, so only a second check counts. */
-export function checkTwice<Found extends { readonly lost: readonly LostMarker[] }>(inspect: () => Found): Found {
+export function checkTwice<Found extends { readonly lost: readonly LostMarker[] }>(root: string, inspect: () => Found) {
   const first = inspect()
   if (first.lost.length === 0) return first
-  sleepSync(BETWEEN_MS)
+  const locks = first.lost.map(({ relative }) => path.join(root, relative, LOCK_FILE))
+  for (let waits = 0, isHeld = true; isHeld && waits < MAX_WAITS; waits++) {
+    // `clear` holds it until the folder is synced, and writes to the journal after that.
+    isHeld = locks.some((lock) => kindAt(lock) !== undefined)
+    sleepSync(BETWEEN_MS)
+  }
   const again = inspect()
   const keyOf = ({ relative, record }: LostMarker): string => record?.id ?? relative
   const keys = new Set(first.lost.map(keyOf))

@@ -67,6 +67,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     ['create 7 x --agent main --agent-type worker', 'Give --agent main or --agent-type, not both'],
     ['--quiet hook', 'Start the hook as `postflight hook`'],
     ['logs -n many', '-n takes a whole number, not "many"'],
+    ['report --html ', '--html takes the name of a file, not ""'],
     ['workflow skip 7 --step 0', '--step takes the number of a step, from 1, not "0"'],
     ['workflow resume --shared 7', '--shared takes the name of a git remote (write the task before it)'],
     ['clear 7 --timeout 0', '--timeout takes a number of seconds from 1 to 999999'],

@@ -1,9 +1,9 @@
 /** What a remote, a git configuration or a run's files make difficult: the run is refused in time, or goes on all the same. */
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createMachines, git, type Machine, once, WALK, WALK_PHASES } from '../../support/machines.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { LAUNCHER, PACKAGE } from '../../support/process.ts'
@@ -209,6 +209,26 @@ it('a release takes with it what a hook changed while it was sent', async () => 
   expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
   expect(two.state()).toMatchObject({ active: true, phase: 'build' })
   expect(two.read(`${WALK}/plan.md`)).toBe('done')
+})
+
+it('a run is published, or goes on here, even if its record can no longer be written', async () => {
+  const { one, remote, ref } = await started()
+  const rename = fs.renameSync
+  let left = 1
+  vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
+    if (String(to).endsWith('shared.json') && left-- <= 0) throw Object.assign(new Error(), { code: 'EIO' })
+    rename(from, to)
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  one.write(`${WALK}/plan.md`, 'x')
+  expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
+  expect(git(remote, 'cat-file', 'blob', `${ref}:folder/plan.md`)).toBe('x')
+  one.write(`${WALK}/plan.md`, 'y')
+  const stderr = expect.stringContaining('not published: cannot write')
+  expect(await one.workflow('stop', '7')).toMatchObject({ status: 0, stderr })
+  vi.restoreAllMocks()
+  expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
+  expect(git(remote, 'cat-file', 'blob', `${ref}:folder/plan.md`)).toBe('y')
 })
 
 it('a run that a hook completed while its release was sent stays completed', async () => {

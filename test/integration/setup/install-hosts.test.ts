@@ -176,10 +176,26 @@ describe.concurrent('install --host', () => {
 })
 
 describe.concurrent('doctor finds', () => {
-  it('the hook of Copilot CLI right', async () => {
+  it('the hook of Copilot CLI right, also where install does not write it', async () => {
     const project = createSourceProject()
     await install(project, 'copilot')
     expect(await wrongIn(project)).toEqual([])
+    const file = '.github/hooks/x/guard.json'
+    const settings = fileOf(project, 'copilot', 'project')
+    const bash = commandIn(settings)
+    project.write(file, readFileSync(settings, 'utf8'))
+    const ofCopilot = ['--host', 'copilot', '--scope', 'project']
+    const fix = `postflight install --force ${ofCopilot.join(' ')}`
+    expect((await wrongIn(project)).map((one) => one.fix)).toEqual([fix])
+    expect((await project.cli(['install', '--force', ...ofCopilot])).stdout).toContain(`Removed ${file}`)
+    await project.cli(['uninstall'])
+    project.write(file, JSON.stringify({ hooks: { Stop: [{ type: 'command', bash }] } }))
+    expect(await wrongIn(project)).toMatchObject([{ what: expect.stringContaining('for some of its events only') }])
+    const stderr = expect.stringContaining('`postflight uninstall --host copilot --scope project`')
+    for (const words of [[], ofCopilot, ['--host', 'copilot', '--scope', 'user']])
+      expect(await project.cli(['install', ...words])).toMatchObject({ status: 1, stderr })
+    expect((await project.cli(['uninstall'])).stdout).toContain(`${file}: \`postflight uninstall --host copilot\``)
+    expect((await project.cli(['uninstall', ...ofCopilot])).stdout).toBe(`Removed ${file}: it held nothing else\n`)
   })
 
   it('entries that are not complete, and install completes them', async () => {
