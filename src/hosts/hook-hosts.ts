@@ -29,12 +29,14 @@ export const UNSUPPORTED_HOSTS = [
     title: 'Gemini CLI',
     folder: '.gemini',
     file: 'settings.json',
+    isInProjects: true,
     why: 'its events have other names, and a missing hook makes it prompt the model again and again',
   },
   {
     title: 'Kimi Code',
     folder: '.kimi-code',
     file: 'config.toml',
+    isInProjects: false,
     why: 'it ignores the answer, so no stop is blocked',
   },
 ] as const

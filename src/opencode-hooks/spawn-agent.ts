@@ -55,20 +55,23 @@ export async function spawnAgent(client: object, request: SpawnRequest): Promise
   // A timer of more than 24 days would end at once.
   const timeoutMs = Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS)
   const host = client as HostClient
-  const limit = AbortSignal.timeout(timeoutMs)
-  const end = AbortSignal.any([limit, ...(request.signal === undefined ? [] : [request.signal])])
+  // `AbortSignal.timeout` throws for a time that is already over, and lets a script end that only waits for it.
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), timeoutMs)
+  const end = AbortSignal.any([limit.signal, ...(request.signal === undefined ? [] : [request.signal])])
   const child: { session?: string } = {}
   const turn = converse(host, request, child, end)
   try {
     const answer = await Promise.race([turn, raised(end)])
     if (answer !== undefined) return answer
-    if (!limit.aborted) return INTERRUPTED
+    if (!limit.signal.aborted) return INTERRUPTED
     const retry = await retryOf(host, child.session)
     const error = retry === undefined ? '' : `; its model was asked again after an error (${oneLine(retry, 200)})`
     return { why: `no answer within ${timeoutMs / 1000} s${error}` }
   } catch (error) {
     return { why: detailOf(error) }
   } finally {
+    clearTimeout(timer)
     if (end.aborted && child.session !== undefined) void interrupt(host, child.session, turn)
   }
 }

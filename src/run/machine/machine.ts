@@ -32,6 +32,7 @@ import {
   withdrawn,
   withTransition,
 } from './state.ts'
+import { HISTORY_KEPT } from './state-fields.ts'
 import {
   type Advance,
   advanceSteps,
@@ -193,6 +194,9 @@ export interface WorkflowPorts {
   isOutOfTime(): boolean
 }
 
+/** To copy a list that always grows would take too long. */
+const MAX_UNWRITTEN = 1_000
+
 /**
  * Leaves the state on disk. Writes it before the next effects, so that a crash anywhere leads to the same result.
  * Writing every state would take too long. `unfinished`: whether time ran out; the next turn continues.
@@ -206,6 +210,10 @@ export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = s
     written = state
   }
   for (;;) {
+    if (state.history.length > MAX_UNWRITTEN) {
+      flush()
+      state = written = { ...state, history: state.history.slice(-HISTORY_KEPT) }
+    }
     const { state: next, command, effects } = advance(state, ports.observe(state))
     // Written first: after a crash, only a file that this run was about to archive counts as an archived result.
     const archiving = effects.flatMap((effect) => (effect.kind === 'archive-step' ? effect.name : []))

@@ -114,8 +114,9 @@ function checkTrust(context: CommandContext, host: HookHost, at: SettingsLocatio
 
 export function checkUnsupportedHosts(context: CommandContext, project: string): DoctorFinding[] {
   const locations = new Map<string, Scope>([[project, 'project']]).set(context.findHome(), 'user')
-  return UNSUPPORTED_HOSTS.flatMap(({ title, folder, file, why }) =>
+  return UNSUPPORTED_HOSTS.flatMap(({ title, folder, file, isInProjects, why }) =>
     [...locations]
+      .filter(([, scope]) => isInProjects || scope === 'user')
       .map(([location, scope]) => ({ path: path.join(location, folder, file), scope }))
       .filter((one) => namesHook(one.path, one.scope))
       .map((one) => {

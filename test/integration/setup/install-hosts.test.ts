@@ -277,6 +277,8 @@ describe.concurrent('doctor finds', () => {
     ])
     rmSync(project.at('.gemini/settings.json'))
     rmSync(join(project.home, '.kimi-code/config.toml'))
+    // Kimi Code reads only the one in the home folder.
+    project.write('.kimi-code/config.toml', '[[hooks]]\ncommand = "/x/postflight-hook"\n')
     expect(await wrongIn(project)).toEqual([])
   })
 

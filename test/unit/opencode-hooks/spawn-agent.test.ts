@@ -127,6 +127,9 @@ describe('spawnAgent', () => {
     for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
       expect(await spawnAgent(client, { ...REQUEST, timeoutMs })).toEqual({ text: 'fine' })
     }
+    for (const timeoutMs of [-1, 0.5, Number.NaN]) {
+      expect(await spawnAgent(client, { ...REQUEST, timeoutMs })).toEqual({ why: expect.stringContaining('no answer') })
+    }
   })
 
   it('starts nothing when it cannot know the tools of MCP servers', async () => {

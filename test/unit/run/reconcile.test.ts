@@ -65,12 +65,18 @@ describe('the loop of every driver', () => {
     expect(written).toEqual([[], ['1-1.json'], []])
   })
 
-  it('writes all transitions, and a state only at the end', () => {
+  it('writes all transitions, and a state only at the end or after a thousand of them', () => {
     const ports = noting(() => ({ artifact: { kind: 'valid' } }))
     const start = begin(...chain(200))
     const written: WorkflowState[] = []
     reconcile(start, { ...ports, write: (...states) => written.push(...states) })
     expect(written).toEqual([expect.objectContaining({ phase: 'p199', sequence: 402 }), start])
     expect(written[0]?.history.map(({ n }) => n)).toEqual(Array.from({ length: 402 }, (_, index) => index + 1))
+    const parts: number[][] = []
+    const noteNew = ({ history }: WorkflowState, { sequence }: WorkflowState) =>
+      parts.push(history.map(({ n }) => n).filter((n) => n > sequence))
+    const { state } = reconcile(begin(...chain(2000)), { ...ports, write: noteNew })
+    expect(parts.flat()).toEqual(Array.from({ length: 4000 }, (_, index) => index + 3))
+    expect([parts.length, state.history.length < 1100]).toEqual([5, true])
   })
 })
