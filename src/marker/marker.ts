@@ -1,6 +1,6 @@
 import { PostflightError } from '../kernel/errors.ts'
 import { fromIso } from '../kernel/time.ts'
-import { isJsonObject, known, MAX_CHECKS, type Writable } from '../kernel/values.ts'
+import { attempt, isJsonObject, known, MAX_CHECKS, type Writable } from '../kernel/values.ts'
 import { isCount, parseWait, type Wait } from './marker-wait.ts'
 
 /** Reading a marker never fails: invalid content is one of its problems (docs/design.md, "Markers"). */
@@ -321,12 +321,8 @@ export function formatMarker(fields: Readonly<Record<string, unknown>>): string 
 
 /** On one line if it would be too long indented. Undefined if it is too large, or nested too deeply for JSON. */
 export function formatIfRoom(fields: Readonly<Record<string, unknown>>): string | undefined {
-  try {
-    const layouts = [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`)
-    return layouts.find((text) => new TextEncoder().encode(text).length <= MARKER_MAX_BYTES)
-  } catch {
-    return undefined
-  }
+  const layouts = attempt(() => [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`))
+  return layouts?.find((text) => new TextEncoder().encode(text).length <= MARKER_MAX_BYTES)
 }
 
 export function withFields(fields: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) {
