@@ -16,7 +16,7 @@ export async function prove(
   context: CommandContext,
   folder: TaskFolder,
   marker: Marker | undefined,
-  { commands, areForeign }: Pick<Extract<CheckDecision, { kind: 'run' }>, 'commands' | 'areForeign'>,
+  { commands, areForeign }: CheckDecision,
   limitMs: number,
 ) {
   if (areForeign) {
