@@ -98,8 +98,7 @@ export function matchingFolders(root: string, reference: TaskReference): TaskFol
 }
 
 export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
-  if (reference.kind === 'specs') return folder.task === SPECS_ITSELF
-  return reference.kind === 'name' ? folder.task === reference.name : taskNumberOf(folder.task) === reference.number
+  return reference === (typeof reference === 'string' ? folder.task : taskNumberOf(folder.task))
 }
 
 /**
