@@ -204,7 +204,7 @@ export function checkEntries(
 
 const PROJECT = /^\$(?:CLAUDE_PROJECT_DIR|\{CLAUDE_PROJECT_DIR\})\//
 
-function findWiredCopy(commands: readonly WiredCommand[], project: string) {
+function findWiredCopy(commands: readonly Pick<WiredCommand, 'event' | 'command'>[], project: string) {
   const { command: entry = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
   const command = withoutEventWord(entry)
   const named = fileOfCommand(command)

@@ -12,7 +12,7 @@ import { quote } from '../../kernel/text.ts'
 import { attempt, jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
-import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
+import { addEntries, findCommands, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
 import { missingRules, type Rules, removeRules, requireRules } from '../permission-rules.ts'
 import {
@@ -103,7 +103,7 @@ function removeReactive(text: string, file: string): string {
 }
 
 export function holdsReactive(text: string, file: string): boolean {
-  return findEntries(text, file, isReactiveHook).length > 0
+  return findCommands(text, file, isReactiveHook).length > 0
 }
 
 function claudeTarget(context: CommandContext, scope: Scope, project: string): Target {
