@@ -38,7 +38,9 @@ export interface HostDifference extends HostAnswers {
   readonly readFields?: (fields: PayloadFields) => PayloadFields
   /** The host asks no stop hook for these, or ignores its block. */
   readonly endingTools?: readonly string[]
-  readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
+  /** Set in the shell of its agents. */
+  readonly sessionVariable?: string
+  readonly readShell?: (environment: Environment, session: string) => Omit<ShellIdentity, 'session'>
   readonly exempts?: (payload: Payload, environment: Environment) => Exemption | undefined
 }
 
