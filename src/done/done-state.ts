@@ -12,6 +12,7 @@ import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files
 import { attempt, isJsonObject, jsonObjectIn } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
 import type { Marker } from '../marker/marker.ts'
+import { readMarker } from '../marker/marker-file.ts'
 import { journalFolder, makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/task-folders.ts'
@@ -35,9 +36,10 @@ export function sessionFolders(root: string): TaskFolder[] {
     .map(({ name }) => folderNamed(root, name))
 }
 
-export function makeSessionFolder({ root, path: folder }: TaskFolder): void {
-  makeJournalFolder(root)
-  makeLastingFolder(folder)
+export function makeSessionFolder(folder: TaskFolder): void {
+  makeJournalFolder(folder.root)
+  makeLastingFolder(folder.path)
+  touchFolder(folder)
 }
 
 export interface Baseline {
@@ -52,10 +54,6 @@ const BYPASSED_FILE = 'bypassed.json'
 
 /** In bytes. */
 const BASELINE_LIMIT = 65_536
-
-export function readBypass(folder: TaskFolder): Baseline | undefined {
-  return readBaseline(folder, BYPASSED_FILE)
-}
 
 export function readBaseline({ path: folder }: TaskFolder, name = BASELINE_FILE): Baseline | undefined {
   const file = path.join(folder, name)
@@ -83,7 +81,7 @@ function readAbout({ paths, prompt_id: prompt }: Record<string, unknown>): About
 const CLOCK_TOLERANCE_MS = 60_000
 
 /** After a clock was set back, a time may lie in the future. It is useless: no change would ever be later. */
-export function isFuture(timeMs: number): boolean {
+function isFuture(timeMs: number): boolean {
   return timeMs > Date.now() + CLOCK_TOLERANCE_MS
 }
 
@@ -103,8 +101,9 @@ export function bypassNewSessions(root: string, trusted: TrustedRules): void {
   replaceFile(newSessionBypassPath(root), newSessionBypass(trusted))
 }
 
-export function readNewSessionBypass(root: string, trusted: TrustedRules): Baseline | undefined {
-  const read = readSmallFile(newSessionBypassPath(root), BASELINE_LIMIT)
+export function readBypass(folder: TaskFolder, trusted: TrustedRules): Baseline | undefined {
+  if (kindAt(folder.path) !== undefined) return readBaseline(folder, BYPASSED_FILE)
+  const read = readSmallFile(newSessionBypassPath(folder.root), BASELINE_LIMIT)
   // Any other text may have come with a clone.
   if (read.kind !== 'text' || read.text !== newSessionBypass(trusted) || isFuture(read.modifiedMs)) return undefined
   return { sinceMs: read.modifiedMs, paths: {} }
@@ -132,9 +131,17 @@ export function aboutOf({ fields }: Marker): About {
   return readAbout(isJsonObject(fields?.done) ? fields.done : {})
 }
 
+export function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
+  const read = readMarker(folder, ABANDONED_FILE)
+  if (read?.kind !== 'marker' || isFuture(read.times.changedMs)) return undefined
+  const { paths, prompt } = aboutOf(read.marker)
+  // The rename that abandons a marker changes its status.
+  return prompt === undefined ? undefined : { sinceMs: read.times.changedMs, paths, prompt }
+}
+
 /** After a person cleared the abandoned marker, its changes must not be due again. Never throws. */
 export function endAbandoned(folder: TaskFolder, marker: Marker): void {
-  const bypass = readBypass(folder)
+  const bypass = readBaseline(folder, BYPASSED_FILE)
   // A bypass of the next stop.
   if (bypass !== undefined && bypass.prompt === undefined) return
   const { paths, prompt = WHOLE_SESSION } = aboutOf(marker)
