@@ -107,21 +107,15 @@ function slugFolder(root: string, task: string, number: number, slug: string, se
   if (found !== undefined) return found
   if (here[0] !== undefined) throw new PostflightError('task-has-other-folder', { task, folder: here[0].task })
   if (!isNewName(slug)) throw new PostflightError('slug-invalid', { slug })
-  const used =
-    separator ??
-    usualSeparator(
-      listTaskFolders(root)
-        .folders.filter(isTop(root))
-        .map((one) => one.task),
-    )
+  const used = separator ?? usualSeparator(topOf(root, listTaskFolders(root).folders).map((one) => one.task))
   return taskFolderBelow(root, taskFolderName({ number, separator: used, slug }))
 }
 
 /** A number does not reopen an archived task. */
 function existing(root: string, reference: TaskReference): TaskFolder[] {
-  return matchingFolders(root, reference).filter(isTop(root))
+  return topOf(root, matchingFolders(root, reference))
 }
 
-function isTop(root: string): (folder: TaskFolder) => boolean {
-  return (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER)
+function topOf(root: string, folders: readonly TaskFolder[]): TaskFolder[] {
+  return folders.filter((folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER))
 }
