@@ -7,7 +7,6 @@ import { quotedNames } from '../kernel/text.ts'
 import { MAX_CHECKS } from '../kernel/values.ts'
 import { firstOf, type PlacedFinding, placedInOrder, readYamlText } from '../kernel/yaml-text.ts'
 import {
-  type DoneRule,
   MAX_COMMAND,
   MAX_NAME,
   MAX_PATTERN,
@@ -29,7 +28,7 @@ export function parseDoneFile(text: string) {
   return { faults: placedInOrder(result.faults, read.locate) }
 }
 
-export function requireRules(text: string): readonly DoneRule[] {
+export function requireRules(text: string) {
   const parsed = parseDoneFile(text)
   if ('rules' in parsed) return parsed.rules
   throw faultError(parsed.faults)

@@ -10,8 +10,6 @@ export type ErrorCode = keyof AllSentences
 
 type NoArguments = Readonly<Record<string, never>>
 
-const NO_ARGUMENTS: NoArguments = {}
-
 export type ErrorArguments = {
   [Code in ErrorCode]: Parameters<AllSentences[Code]> extends [infer Arguments, ...unknown[]]
     ? Readonly<Arguments>
@@ -28,7 +26,7 @@ export class PostflightError extends Error {
   readonly code: ErrorCode
   readonly args: ErrorArguments[ErrorCode]
 
-  constructor(...[code, args = NO_ARGUMENTS, cause]: ErrorParameters) {
+  constructor(...[code, args = {}, cause]: ErrorParameters) {
     super(code, cause === undefined ? undefined : { cause })
     this.name = 'PostflightError'
     this.code = code

@@ -7,7 +7,7 @@ import { createFile, tryRemoveFile } from '../disk/write.ts'
 import { GIVEN_UP_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
 import { journalFolder, makeJournalFolder } from '../project/journal.ts'
-import { fileNameOf, pathOfFileName, SPECS_ITSELF, type TaskFolder } from '../project/task-folder.ts'
+import { fileNameOf, pathInSpecs, pathOfFileName, SPECS_ITSELF, type TaskFolder } from '../project/task-folder.ts'
 import { liesBesideAbandoned, readCount, readOwnCount } from './count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from './loop-guard.ts'
 import { markerKey, type StoredMarker } from './stored-marker.ts'
@@ -49,8 +49,8 @@ function notesFolder(root: string): string | undefined {
   return kindIfSeen(journal) === 'folder' && kindIfSeen(notes) === 'folder' ? notes : undefined
 }
 
-function noteName({ relative }: Pick<TaskFolder, 'relative'>): string {
-  return fileNameOf(relative.slice(SPECS_FOLDER.length + 1))
+function noteName(folder: Pick<TaskFolder, 'relative'>): string {
+  return fileNameOf(pathInSpecs(folder))
 }
 
 /** Never throws: without the note, a marker that git restores blocks again. */

@@ -19,7 +19,6 @@ import {
   claudeTool,
   isReactiveHook,
   omissionNotes,
-  type ReactiveRule,
   reactiveEntries,
   readRules,
   TOOL_NAMES,
@@ -193,7 +192,7 @@ export function reactiveTarget(context: CommandContext, host: string, scope: str
   return { ...target, what: 'reactive rules', ...how, notes: omissionNotes(rules) }
 }
 
-function loadRules(file: string, shown: string): readonly ReactiveRule[] {
+function loadRules(file: string, shown: string) {
   const text = requireText(file, shown)
   const refuse = (rule: number | undefined, field: string, detail: string): never => {
     const ofField = field === '' ? '' : `, ${quote(field, 80)}`
