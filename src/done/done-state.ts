@@ -243,8 +243,6 @@ export interface DoneReceipt {
   readonly durationMs: number
 }
 
-export type DoneReceipts = Readonly<Record<string, DoneReceipt>>
-
 /** In bytes. */
 const RECEIPTS_LIMIT = 4_194_304
 
@@ -257,7 +255,7 @@ function receiptsPath(root: string): string {
 }
 
 /** Never throws. */
-export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: number): DoneReceipts {
+export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: number) {
   const receipts: Record<string, DoneReceipt> = {}
   for (const [key, one] of Object.entries(readEntries(root))) {
     if (!isJsonObject(one)) continue

@@ -7,7 +7,7 @@ import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
 import type { DoneRule } from './done-rules.ts'
-import { type Baseline, type DoneReceipts, ruleKey } from './done-state.ts'
+import { type Baseline, type readReceipts, ruleKey } from './done-state.ts'
 
 export const MAX_ENTRIES = 100_000
 export const SEARCH_MS = 2_000
@@ -231,7 +231,7 @@ export function judgeRules(
   rules: readonly DoneRule[],
   search: FileSearch,
   baselines: readonly Baseline[],
-  receipts: DoneReceipts,
+  receipts: ReturnType<typeof readReceipts>,
 ) {
   return rules.map((rule) => {
     const key = ruleKey(rule)

@@ -1,6 +1,6 @@
 import type { COMMAND_SENTENCES } from './command-errors.ts'
 import { HOOK_SENTENCES } from './error-messages.ts'
-import { oneLine, QUOTE_LIMIT, UNNAMED_FILE } from './text.ts'
+import { oneLine, QUOTE_LIMIT } from './text.ts'
 
 /** Errors carry a code and arguments; `error-messages.ts` and `command-errors.ts` have their sentences. */
 
@@ -84,7 +84,7 @@ export function asPostflightError(error: unknown): PostflightError {
   const { path, message } = error as NodeJS.ErrnoException
   const code = systemCode(error)
   if (code !== undefined && isSystemCode(code)) {
-    const about = { path: path?.replace(TEMPORARY, '') ?? UNNAMED_FILE, detail: code }
+    const about = { path: path?.replace(TEMPORARY, '') ?? 'a file', detail: code }
     return new PostflightError('cannot-write', about, error)
   }
   return new PostflightError('internal', { detail: message ?? String(error) }, error)

@@ -78,9 +78,10 @@ const MAX_NOTES = 500
 /** Never throws. */
 export function givenUpNotes(root: string) {
   const notes = notesFolder(root)
-  const files = notes === undefined ? [] : attempt(() => fs.readdirSync(notes), [])
+  if (notes === undefined) return []
+  const files = attempt(() => fs.readdirSync(notes), [])
   return files.slice(0, MAX_NOTES).flatMap((name) => {
-    const text = textIn(path.join(notes ?? '', name), NOTE_MAX_BYTES)
+    const text = textIn(path.join(notes, name), NOTE_MAX_BYTES)
     if (text === undefined) return []
     const names = pathOfFileName(name)
       .split('/')
