@@ -5,7 +5,7 @@ import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '..
 import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
 import { checkFailed, checkList, checksPassed, outputLines, since } from '../marker/check-messages.ts'
 import { clearableFiles, clearFolder, isAbandonedName, recordCleared } from '../marker/clear-files.ts'
-import { type CheckCaller, decideFolder, type Marker, mayHaveChecks, remainingSteps } from '../marker/marker.ts'
+import { decideFolder, type Marker, mayHaveChecks, NO_CHECKS, remainingSteps } from '../marker/marker.ts'
 import { mustBeKept, readMarker } from '../marker/marker-file.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey, type StoredMarker } from '../marker/stored-marker.ts'
@@ -102,14 +102,15 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   const { session } = context
   const caller = { session, runChecks: clearing.runChecks }
   const skipsChecks = clearing.unchecked || clearing.orphaned
-  const decision = skipsChecks ? { kind: 'free' as const } : decideFolder(before.pending, before.abandoned, caller)
+  const decision = skipsChecks ? NO_CHECKS : decideFolder(before.pending, before.abandoned, caller)
+  const { commands } = decision
   // Only the receipts of `postflight done` keep the next stop from making the marker again.
-  if (decision.kind !== 'free' && isSessionFolder(folder)) return refused('done', decision.commands)
-  if (decision.kind === 'refused') return refused(decision.why, decision.commands)
-  const commands = decision.kind === 'run' ? decision.commands : []
+  const isNeeded = decision.refusal !== undefined || commands.length > 0
+  const refusal = isNeeded && isSessionFolder(folder) ? 'done' : decision.refusal
+  if (refusal !== undefined) return refused(refusal, commands)
   if (clearing.dryRun) return wouldClear(context, folder, files, commands, keepsUnchecked)
   let done: readonly RunCheck[] = []
-  if (decision.kind === 'run') {
+  if (commands.length > 0) {
     const { prove } = await import('../marker/prove.ts')
     const proof = await prove(context, folder, before.pending, decision, clearing.timeout)
     if (proof.kind === 'busy') return refused('running', commands, since(proof.sinceMs, context.nowMs))
@@ -236,20 +237,19 @@ function isProven(
   folder: TaskFolder,
   present: StoredMarker | undefined,
   before: Marker | undefined,
-  caller: CheckCaller,
+  caller: Parameters<typeof decideFolder>[2],
   done: readonly RunCheck[],
 ): boolean {
   const { abandoned } = markersIn(folder, clearableFiles(folder, false))
   const needed = decideFolder(present?.marker, abandoned, caller)
-  if (needed.kind === 'refused') return false
-  if (done.length === 0) return needed.kind === 'free'
+  if (needed.refusal !== undefined) return false
   const isOther =
     present !== undefined &&
     (before === undefined ||
       markerKey(before) !== markerKey(present.marker) ||
       before.hostSession !== present.marker.hostSession)
   const passed = new Set(done.map(({ run }) => run))
-  return !isOther && (needed.kind === 'free' || needed.commands.every((run) => passed.has(run)))
+  return (done.length === 0 || !isOther) && needed.commands.every((run) => passed.has(run))
 }
 
 type Refusal = Omit<ErrorArguments['checks-refused'], 'commands'>

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { attempt } from '../kernel/values.ts'
 
 /** Monotonic. `performance.now()` would load a module: almost 1 ms on Node 20. */
 export function processAgeMs(): number {
@@ -45,13 +46,11 @@ export function processStartMs(): number {
 
 function kernelAgeMs(pid: string): number | undefined {
   if (!/^(?:self|[1-9]\d{0,9})$/.test(pid)) return undefined
-  try {
+  return attempt(() => {
     const [uptime = ''] = fs.readFileSync('/proc/uptime', 'utf8').split(' ')
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The program's name before it may hold any character.
     const startTicks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
     return Number(uptime) * 1000 - (startTicks + 1) * KERNEL_TICK_MS
-  } catch {
-    return undefined
-  }
+  })
 }

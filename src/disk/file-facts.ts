@@ -21,8 +21,13 @@ export function kindIfSeen(path: string): PathKind | undefined {
 }
 
 export function requireKind(path: string): PathKind | undefined {
+  return requireRead(path, () => kindAt(path))
+}
+
+/** Undefined if the path does not exist. Any other error names it. */
+export function requireRead<T>(path: string, read: () => T): T | undefined {
   try {
-    return kindAt(path)
+    return unlessAbsent(read)
   } catch (error) {
     throw new PostflightError('file-unreadable', { path, detail: errorCode(error) }, error)
   }

@@ -21,18 +21,16 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { DONE_WORD } from '../project/task-folders.ts'
 import { askedOften, DONE_REASON, doneAtStart, ruleName, searchEnded } from './done-rules.ts'
 import {
+  abandonedBaseline,
   aboutOf,
   askedAt,
-  type Baseline,
   endBypass,
-  isFuture,
   isToldFirst,
   makeSessionFolder,
   noteResume,
   promptOf,
   readBaseline,
   readBypass,
-  readNewSessionBypass,
   readReceipts,
   removeOldFolders,
   sessionFolder,
@@ -74,7 +72,7 @@ export function judgeDone(root: string, stop: Occasion, search: FileSearch) {
   const bornMs = stop.sessionBornMs
   const baseline = readBaseline(folder) ?? (bornMs === undefined ? undefined : { sinceMs: bornMs, paths: {} })
   if (baseline === undefined) return 'no-baseline'
-  const bypass = kindAt(folder.path) === undefined ? readNewSessionBypass(root, copy) : readBypass(folder)
+  const bypass = readBypass(folder, copy)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, copy, nowMs))
   const prompt = promptOf(payload, folder)
@@ -102,7 +100,6 @@ export function armAtStop(
   if (typeof judged === 'string') return { recorded: [], notices: [] }
   const { folder, states, prompt } = judged
   makeSessionFolder(folder)
-  touchFolder(folder)
   let recorded: Recorded[]
   try {
     recorded = act(judged)
@@ -157,14 +154,6 @@ function isProven({ due, states }: JudgedDone): boolean {
 /** Unproven work must stay visible: without blocks left, the marker is made and abandoned immediately. */
 function isShown({ folder, asked }: JudgedDone): boolean {
   return isSpent(asked) && kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined
-}
-
-function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
-  const read = readMarker(folder, ABANDONED_FILE)
-  if (read?.kind !== 'marker' || isFuture(read.times.changedMs)) return undefined
-  const { paths, prompt } = aboutOf(read.marker)
-  // The rename that abandons a marker changes its status.
-  return prompt === undefined ? undefined : { sinceMs: read.times.changedMs, paths, prompt }
 }
 
 function pathsOf(states: JudgedDone['states']): Record<string, string> {

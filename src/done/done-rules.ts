@@ -58,16 +58,16 @@ export interface DoneRule {
 const TOP_FIELDS = ['done']
 const RULE_FIELDS = ['when', 'unless', 'check', 'timeout', 'name']
 
-export const MAX_NAME = 80
-export const MAX_COMMAND = 2000
-export const MAX_PATTERN = 200
-export const MAX_TIMEOUT_MS = 86_400_000
+const MAX_NAME = 80
+const MAX_COMMAND = 2000
+const MAX_PATTERN = 200
+const MAX_TIMEOUT_MS = 86_400_000
 const MAX_FAULTS = 100
 
 const NOT_OBJECT = 'must be an object'
 
-export const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
-export const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
+const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
+const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 
 /** Never throws. */
 export function readRules(

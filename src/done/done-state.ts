@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, kindAt } from '../disk/file-facts.ts'
+import { errorCode, kindAt, kindIfSeen } from '../disk/file-facts.ts'
 import { makeLastingFolder } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
@@ -9,9 +9,10 @@ import { createFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '.
 import type { Payload } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
-import { isJsonObject, jsonObjectIn } from '../kernel/values.ts'
+import { attempt, isJsonObject, jsonObjectIn } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
 import type { Marker } from '../marker/marker.ts'
+import { readMarker } from '../marker/marker-file.ts'
 import { journalFolder, makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/task-folders.ts'
@@ -29,20 +30,16 @@ function folderNamed(root: string, name: string): TaskFolder {
 /** Never throws. */
 export function sessionFolders(root: string): TaskFolder[] {
   const above = journalFolder(root)
-  try {
-    if (kindAt(above) !== 'folder') return []
-    return fs
-      .readdirSync(above, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && isSessionFolderName(entry.name))
-      .map(({ name }) => folderNamed(root, name))
-  } catch {
-    return []
-  }
+  if (kindIfSeen(above) !== 'folder') return []
+  return attempt(() => fs.readdirSync(above, { withFileTypes: true }), [])
+    .filter((entry) => entry.isDirectory() && isSessionFolderName(entry.name))
+    .map(({ name }) => folderNamed(root, name))
 }
 
-export function makeSessionFolder({ root, path: folder }: TaskFolder): void {
-  makeJournalFolder(root)
-  makeLastingFolder(folder)
+export function makeSessionFolder(folder: TaskFolder): void {
+  makeJournalFolder(folder.root)
+  makeLastingFolder(folder.path)
+  touchFolder(folder)
 }
 
 export interface Baseline {
@@ -57,10 +54,6 @@ const BYPASSED_FILE = 'bypassed.json'
 
 /** In bytes. */
 const BASELINE_LIMIT = 65_536
-
-export function readBypass(folder: TaskFolder): Baseline | undefined {
-  return readBaseline(folder, BYPASSED_FILE)
-}
 
 export function readBaseline({ path: folder }: TaskFolder, name = BASELINE_FILE): Baseline | undefined {
   const file = path.join(folder, name)
@@ -88,7 +81,7 @@ function readAbout({ paths, prompt_id: prompt }: Record<string, unknown>): About
 const CLOCK_TOLERANCE_MS = 60_000
 
 /** After a clock was set back, a time may lie in the future. It is useless: no change would ever be later. */
-export function isFuture(timeMs: number): boolean {
+function isFuture(timeMs: number): boolean {
   return timeMs > Date.now() + CLOCK_TOLERANCE_MS
 }
 
@@ -108,8 +101,9 @@ export function bypassNewSessions(root: string, trusted: TrustedRules): void {
   replaceFile(newSessionBypassPath(root), newSessionBypass(trusted))
 }
 
-export function readNewSessionBypass(root: string, trusted: TrustedRules): Baseline | undefined {
-  const read = readSmallFile(newSessionBypassPath(root), BASELINE_LIMIT)
+export function readBypass(folder: TaskFolder, trusted: TrustedRules): Baseline | undefined {
+  if (kindAt(folder.path) !== undefined) return readBaseline(folder, BYPASSED_FILE)
+  const read = readSmallFile(newSessionBypassPath(folder.root), BASELINE_LIMIT)
   // Any other text may have come with a clone.
   if (read.kind !== 'text' || read.text !== newSessionBypass(trusted) || isFuture(read.modifiedMs)) return undefined
   return { sinceMs: read.modifiedMs, paths: {} }
@@ -137,17 +131,22 @@ export function aboutOf({ fields }: Marker): About {
   return readAbout(isJsonObject(fields?.done) ? fields.done : {})
 }
 
+export function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
+  const read = readMarker(folder, ABANDONED_FILE)
+  if (read?.kind !== 'marker' || isFuture(read.times.changedMs)) return undefined
+  const { paths, prompt } = aboutOf(read.marker)
+  // The rename that abandons a marker changes its status.
+  return prompt === undefined ? undefined : { sinceMs: read.times.changedMs, paths, prompt }
+}
+
 /** After a person cleared the abandoned marker, its changes must not be due again. Never throws. */
 export function endAbandoned(folder: TaskFolder, marker: Marker): void {
-  const bypass = readBypass(folder)
+  const bypass = readBaseline(folder, BYPASSED_FILE)
   // A bypass of the next stop.
   if (bypass !== undefined && bypass.prompt === undefined) return
   const { paths, prompt = WHOLE_SESSION } = aboutOf(marker)
-  try {
-    writeTimed(folder, BYPASSED_FILE, { paths, prompt_id: prompt })
-  } catch {
-    // The disk is full, so the changes may be due again.
-  }
+  // If the disk is full, the changes may be due again.
+  attempt(() => writeTimed(folder, BYPASSED_FILE, { paths, prompt_id: prompt }))
 }
 
 const WHOLE_SESSION = 'session'
@@ -156,11 +155,8 @@ const RESUMED_FILE = 'resumed'
 
 /** Never throws. */
 export function noteResume({ path: folder }: TaskFolder, nowMs: number): void {
-  try {
-    replaceFile(path.join(folder, RESUMED_FILE), `${nowMs}\n`, undefined, false)
-  } catch {
-    // Then the count of blocked stops goes on, as after a power cut.
-  }
+  // Otherwise the count of blocked stops goes on, as after a power cut.
+  attempt(() => replaceFile(path.join(folder, RESUMED_FILE), `${nowMs}\n`, undefined, false))
 }
 
 /** Copilot CLI and droid name no prompt: there each resume of the session counts as one. */
@@ -198,12 +194,8 @@ export function countAsking(folder: TaskFolder, prompt: string, asked: number): 
 
 /** Never throws. */
 export function isToldFirst(folder: TaskFolder, what: string): boolean {
-  try {
-    createFile(path.join(folder.path, `told-${sha256(what).slice(0, 16)}`), '', false)
-    return true
-  } catch {
-    return false
-  }
+  const note = path.join(folder.path, `told-${sha256(what).slice(0, 16)}`)
+  return attempt(() => createFile(note, '', false) ?? true, false)
 }
 
 /** In ms. */
@@ -219,25 +211,19 @@ export function fileSystemNow(folder: string): number {
 
 const LIFETIME_MS = 7 * 86_400_000
 
-/** Never throws. */
+/** Never throws: it may not exist yet. */
 export function touchFolder({ path: folder }: TaskFolder): void {
-  try {
-    const now = new Date()
-    fs.utimesSync(folder, now, now)
-  } catch {
-    // It does not exist yet.
-  }
+  const now = new Date()
+  attempt(() => fs.utimesSync(folder, now, now))
 }
 
-/** Never throws. */
+/** Never throws: the next session tries again. */
 export function removeOldFolders(root: string, nowMs: number): void {
   for (const folder of sessionFolders(root)) {
-    try {
-      if (nowMs - fs.lstatSync(folder.path).mtimeMs <= LIFETIME_MS || holdsMarker(folder)) continue
+    attempt(() => {
+      if (nowMs - fs.lstatSync(folder.path).mtimeMs <= LIFETIME_MS || holdsMarker(folder)) return
       fs.rmSync(folder.path, { recursive: true, force: true })
-    } catch {
-      // The next session tries again.
-    }
+    })
   }
 }
 
@@ -257,8 +243,6 @@ export interface DoneReceipt {
   readonly durationMs: number
 }
 
-export type DoneReceipts = Readonly<Record<string, DoneReceipt>>
-
 /** In bytes. */
 const RECEIPTS_LIMIT = 4_194_304
 
@@ -271,12 +255,13 @@ function receiptsPath(root: string): string {
 }
 
 /** Never throws. */
-export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: number): DoneReceipts {
+export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: number) {
   const receipts: Record<string, DoneReceipt> = {}
   for (const [key, one] of Object.entries(readEntries(root))) {
     if (!isJsonObject(one)) continue
     const { seal, ...stored } = one
-    if (!isSealed(seal, nonce, key, stored)) continue
+    // Nested too deeply, it is not ours.
+    if (attempt(() => seal !== sealOf(nonce, key, stored), true)) continue
     const { at_ms: atMs, paths, own_output: ownOutput, ahead, duration_ms: durationMs } = stored
     // As `keepReceipt` wrote it.
     const receipt = { atMs, paths, ownOutput, ahead, durationMs } as DoneReceipt
@@ -288,15 +273,6 @@ export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: numbe
 
 function sealOf(nonce: string, key: string, stored: object): string {
   return sha256(JSON.stringify([nonce, key, stored]))
-}
-
-function isSealed(seal: unknown, ...sealed: Parameters<typeof sealOf>): boolean {
-  try {
-    return seal === sealOf(...sealed)
-  } catch {
-    // Nested too deeply, so it is not ours.
-    return false
-  }
 }
 
 function readEntries(root: string): Readonly<Record<string, unknown>> {

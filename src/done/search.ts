@@ -5,8 +5,9 @@ import { isPast, processAgeMs } from '../disk/age.ts'
 import { sha256 } from '../disk/ids.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
+import { attempt } from '../kernel/values.ts'
 import type { DoneRule } from './done-rules.ts'
-import { type Baseline, type DoneReceipts, ruleKey } from './done-state.ts'
+import { type Baseline, type readReceipts, ruleKey } from './done-state.ts'
 
 export const MAX_ENTRIES = 100_000
 export const SEARCH_MS = 2_000
@@ -161,14 +162,11 @@ export class FileSearch {
   #timeOf(name: string): number {
     const known = this.#times.get(name)
     if (known !== undefined) return known
-    let time = 0
-    try {
+    // Its folder may be listed but not entered. It counts as changed: no marker may end unproven.
+    const time = attempt(() => {
       const stats = fs.lstatSync(path.join(this.#root, name), { throwIfNoEntry: false })
-      if (stats !== undefined) time = Math.max(stats.mtimeMs, stats.ctimeMs)
-    } catch {
-      // Its folder may be listed but not entered. It counts as changed: no marker may end unproven.
-      time = Number.MAX_SAFE_INTEGER
-    }
+      return stats === undefined ? 0 : Math.max(stats.mtimeMs, stats.ctimeMs)
+    }, Number.MAX_SAFE_INTEGER)
     this.#times.set(name, time)
     return time
   }
@@ -233,7 +231,7 @@ export function judgeRules(
   rules: readonly DoneRule[],
   search: FileSearch,
   baselines: readonly Baseline[],
-  receipts: DoneReceipts,
+  receipts: ReturnType<typeof readReceipts>,
 ) {
   return rules.map((rule) => {
     const key = ruleKey(rule)

@@ -10,7 +10,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { proveOrClear } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
-import { jsonObjectIn } from '../kernel/values.ts'
+import { attempt, jsonObjectIn } from '../kernel/values.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { stateFolder } from '../project/home-folder.ts'
 import { inMainCheckout } from '../project/root.ts'
@@ -65,11 +65,7 @@ const COPY_LIMIT = 8_388_608
 
 /** Never throws. */
 export function readTrusted(root: string, person: Person): TrustedCopy | undefined {
-  try {
-    return requireTrusted(root, person)
-  } catch {
-    return undefined
-  }
+  return attempt(() => requireTrusted(root, person))
 }
 
 /** Throws if a copy cannot be read: a stop must not ignore it silently. */

@@ -8,12 +8,13 @@ import { changeMarker } from '../marker/marker-store.ts'
 import { waitFields } from '../marker/marker-wait.ts'
 import {
   announcesWait,
+  idsIn,
   isMadeByCommand,
   isNamedInOutput,
   mayAnnounceWait,
+  OWNER_LINE,
   ownerFields,
-  printedIds,
-  waitingIds,
+  WAIT_LINE,
 } from '../marker/recorded-owner.ts'
 import { markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
@@ -82,8 +83,8 @@ function updateRunWaits(occasion: Occasion): Pick<Answered, 'recorded' | 'compla
 
 function decisionFor(occasion: Occasion, markers: readonly StoredMarker[]) {
   const { payload } = occasion
-  const printed = printedIds(payload.output)
-  const waiting = waitingIds(payload.output)
+  const printed = idsIn(payload.output, OWNER_LINE)
+  const waiting = idsIn(payload.output, WAIT_LINE)
   // A command that printed one marker's line printed all of them: other markers are another agent's.
   const made = printed.size > 0 ? [] : markers.filter(({ marker, times }) => isMadeByCommand(marker, times, occasion))
   return (stored: StoredMarker, present: Marker) => {

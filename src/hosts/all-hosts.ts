@@ -9,12 +9,8 @@ import { EMPTY_PAYLOAD, type Payload, type PayloadFields, readPayload } from './
 import { qwenCode } from './qwen-code.ts'
 
 export const postflight: HostDifference = {
-  shellIdentity(environment) {
-    const session = variable(environment, 'POSTFLIGHT_HOST_SESSION')
-    if (session === undefined) return undefined
-    const agent = variable(environment, 'POSTFLIGHT_AGENT')
-    return known({ session, agent })
-  },
+  sessionVariable: 'POSTFLIGHT_HOST_SESSION',
+  readShell: (environment) => known({ agent: variable(environment, 'POSTFLIGHT_AGENT') }),
 }
 
 /** Kimi Code (measured with 2.1.0) ignores JSON answers. */
@@ -44,11 +40,17 @@ export function parsePayload(text: string, nowMs: number): Payload {
 
 /** Several, the outer ones too, if one host runs in another's shell. */
 export function hostsOfShell(environment: Environment): readonly HostDifference[] {
-  return HOSTS.filter((host) => host.shellIdentity?.(environment) !== undefined)
+  return HOSTS.filter((host) => sessionOf(host, environment) !== undefined)
 }
 
 export function shellIdentity(environment: Environment): ShellIdentity | undefined {
-  return hostsOfShell(environment)[0]?.shellIdentity?.(environment)
+  const [host = {}] = hostsOfShell(environment)
+  const session = sessionOf(host, environment)
+  return session === undefined ? undefined : { session, ...host.readShell?.(environment, session) }
+}
+
+function sessionOf({ sessionVariable }: HostDifference, environment: Environment): string | undefined {
+  return sessionVariable === undefined ? undefined : variable(environment, sessionVariable)
 }
 
 /** CLAUDECODE, AI_AGENT and OPENCODE (OpenCode 1.18.34) name no session. */

@@ -9,10 +9,8 @@ export const claudeCode: HostDifference = {
   endingTools: ['StructuredOutput', 'SubagentHandback'],
   readFields: (fields) => ({ ...fields, ...reportOf(fields), ...failedCommand(fields) }),
   // Main agent and sub-agents share the Bash environment.
-  shellIdentity(environment) {
-    const session = variable(environment, 'CLAUDE_CODE_SESSION_ID')
-    return session === undefined ? undefined : { session, tellsDuration: true }
-  },
+  sessionVariable: 'CLAUDE_CODE_SESSION_ID',
+  readShell: () => ({ tellsDuration: true }),
   // Its compaction has an empty type; a block would replace the summary. A hook's agent has an id but no type
   // (2.1.330).
   exempts: (payload) =>

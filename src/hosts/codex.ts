@@ -7,11 +7,10 @@ import { MAIN_AGENT } from './payload.ts'
 export const codex: HostDifference = {
   name: 'codex',
   recognizes: (payload) => payload.turn !== undefined,
-  shellIdentity(environment) {
-    const session = variable(environment, 'CODEX_SESSION_ID')
-    if (session === undefined) return undefined
+  sessionVariable: 'CODEX_SESSION_ID',
+  readShell(environment, session) {
     const thread = variable(environment, 'CODEX_THREAD_ID')
-    return known({ session, agent: thread === session ? MAIN_AGENT : thread })
+    return known({ agent: thread === session ? MAIN_AGENT : thread })
   },
 }
 

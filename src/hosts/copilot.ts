@@ -1,4 +1,4 @@
-import { isJsonObject, variable } from '../kernel/values.ts'
+import { isJsonObject } from '../kernel/values.ts'
 import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
 import { type HostDifference, hasVariable } from './host.ts'
 import type { PayloadFields } from './payload.ts'
@@ -16,10 +16,8 @@ export const copilot: HostDifference = {
   endingTools: ['task_complete'],
   readFields: (fields) => ({ ...fields, ...sessionOfSubagent(fields), ...responseOfTool(fields) }),
   // No payload has the sub-agent's id in the shell (docs/design.md, "Ownership"). Copilot reads a pipe.
-  shellIdentity(environment) {
-    const session = variable(environment, 'COPILOT_AGENT_SESSION_ID')
-    return session === undefined ? undefined : { session, isPiped: true }
-  },
+  sessionVariable: 'COPILOT_AGENT_SESSION_ID',
+  readShell: () => ({ isPiped: true }),
   // It also sends a Stop for each sub-agent, and ignores the answer.
   exempts: (payload) =>
     payload.event === 'Stop' && payload.parentAgent !== undefined

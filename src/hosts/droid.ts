@@ -1,4 +1,3 @@
-import { variable } from '../kernel/values.ts'
 import { eventEntries, type HookHost } from './hook-entries.ts'
 import { type HostDifference, hasVariable } from './host.ts'
 import { MAIN_AGENT } from './payload.ts'
@@ -10,11 +9,10 @@ export const droid: HostDifference = {
   name: 'droid',
   recognizes: isHook,
   // The launcher sets it. A sub-agent is a session of its own.
-  shellIdentity(environment) {
-    const session = variable(environment, 'POSTFLIGHT_DROID_SESSION')
-    if (session === undefined) return undefined
+  sessionVariable: 'POSTFLIGHT_DROID_SESSION',
+  readShell(environment, session) {
     const isSubagent = environment.POSTFLIGHT_DROID_SUBAGENT === session
-    return { session, agent: MAIN_AGENT, ...(isSubagent && { isSubagent }) }
+    return { agent: MAIN_AGENT, ...(isSubagent && { isSubagent }) }
   },
   startsSubagent: (payload, environment) => payload.caller !== undefined && isHook(payload, environment),
   // A sub-agent stops with `Stop`; the SubagentStop after it is only a notification.

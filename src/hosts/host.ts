@@ -16,21 +16,20 @@ export interface Exemption {
   readonly why: 'answer-ignored' | 'own-agent'
 }
 
-export type PayloadTest = (payload: Payload, environment: Environment) => boolean
+type PayloadTest = (payload: Payload, environment: Environment) => boolean
 
-type Question =
+export interface HostAnswers {
   /** Several hosts imitate Claude Code: unrecognized payloads count as Claude Code's. */
-  | 'recognizes'
+  readonly recognizes?: PayloadTest
   /** It runs the hooks of one event one after another, and tells each when the event happened. */
-  | 'repeatsTime'
-  | 'startsSubagent'
-  | 'showsNotice'
-  | 'takesContextAtTop'
-  | 'takesContextOfBlock'
-  | 'writesSequences'
-  | 'handsOverReports'
-
-export type HostAnswers = { readonly [Name in Question]?: PayloadTest }
+  readonly repeatsTime?: PayloadTest
+  readonly startsSubagent?: PayloadTest
+  readonly showsNotice?: PayloadTest
+  readonly takesContextAtTop?: PayloadTest
+  readonly takesContextOfBlock?: PayloadTest
+  readonly writesSequences?: PayloadTest
+  readonly handsOverReports?: PayloadTest
+}
 
 export interface HostDifference extends HostAnswers {
   /** The value of `--host`; only for hosts whose shell names the session. */
@@ -38,7 +37,9 @@ export interface HostDifference extends HostAnswers {
   readonly readFields?: (fields: PayloadFields) => PayloadFields
   /** The host asks no stop hook for these, or ignores its block. */
   readonly endingTools?: readonly string[]
-  readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
+  /** Set in the shell of its agents. */
+  readonly sessionVariable?: string
+  readonly readShell?: (environment: Environment, session: string) => Omit<ShellIdentity, 'session'>
   readonly exempts?: (payload: Payload, environment: Environment) => Exemption | undefined
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, known, variable } from '../kernel/values.ts'
+import { isJsonObject, known } from '../kernel/values.ts'
 import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
 import { type HostDifference, hasVariable } from './host.ts'
 import { MAIN_AGENT, type PayloadFields } from './payload.ts'
@@ -10,13 +10,9 @@ export const qwenCode: HostDifference = {
   // It ends the session without a stop hook.
   endingTools: ['structured_output'],
   readFields: (fields) => ({ ...fields, ...scheduledWakeUps(fields) }),
-  shellIdentity(environment) {
-    const session = variable(environment, 'QWEN_CODE_SESSION_ID')
-    if (session === undefined) return undefined
-    const agent = environment.QWEN_CODE_AGENT_ID
-    // Empty in the main conversation.
-    return known({ session, agent: agent === '' ? MAIN_AGENT : agent })
-  },
+  sessionVariable: 'QWEN_CODE_SESSION_ID',
+  // Empty in the main conversation.
+  readShell: ({ QWEN_CODE_AGENT_ID: agent }) => known({ agent: agent === '' ? MAIN_AGENT : agent }),
 }
 
 function scheduledWakeUps({ session_crons: scheduled, crons }: PayloadFields): PayloadFields {

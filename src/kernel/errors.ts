@@ -1,6 +1,6 @@
 import type { COMMAND_SENTENCES } from './command-errors.ts'
 import { HOOK_SENTENCES } from './error-messages.ts'
-import { oneLine, QUOTE_LIMIT, UNNAMED_FILE } from './text.ts'
+import { oneLine, QUOTE_LIMIT } from './text.ts'
 
 /** Errors carry a code and arguments; `error-messages.ts` and `command-errors.ts` have their sentences. */
 
@@ -9,8 +9,6 @@ type AllSentences = typeof HOOK_SENTENCES & typeof COMMAND_SENTENCES
 export type ErrorCode = keyof AllSentences
 
 type NoArguments = Readonly<Record<string, never>>
-
-const NO_ARGUMENTS: NoArguments = {}
 
 export type ErrorArguments = {
   [Code in ErrorCode]: Parameters<AllSentences[Code]> extends [infer Arguments, ...unknown[]]
@@ -28,7 +26,7 @@ export class PostflightError extends Error {
   readonly code: ErrorCode
   readonly args: ErrorArguments[ErrorCode]
 
-  constructor(...[code, args = NO_ARGUMENTS, cause]: ErrorParameters) {
+  constructor(...[code, args = {}, cause]: ErrorParameters) {
     super(code, cause === undefined ? undefined : { cause })
     this.name = 'PostflightError'
     this.code = code
@@ -86,7 +84,7 @@ export function asPostflightError(error: unknown): PostflightError {
   const { path, message } = error as NodeJS.ErrnoException
   const code = systemCode(error)
   if (code !== undefined && isSystemCode(code)) {
-    const about = { path: path?.replace(TEMPORARY, '') ?? UNNAMED_FILE, detail: code }
+    const about = { path: path?.replace(TEMPORARY, '') ?? 'a file', detail: code }
     return new PostflightError('cannot-write', about, error)
   }
   return new PostflightError('internal', { detail: message ?? String(error) }, error)

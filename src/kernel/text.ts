@@ -105,8 +105,6 @@ function editsBetween(from: string, to: string): number {
 
 export const QUOTE_LIMIT = 200
 
-export const UNNAMED_FILE = 'a file'
-
 export function quote(text: string, limit = 300): string {
   return oneLine(text, limit)
 }

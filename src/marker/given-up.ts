@@ -5,8 +5,9 @@ import { makeOwnFolder } from '../disk/folders.ts'
 import { textIn } from '../disk/read.ts'
 import { createFile, tryRemoveFile } from '../disk/write.ts'
 import { GIVEN_UP_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
+import { attempt } from '../kernel/values.ts'
 import { journalFolder, makeJournalFolder } from '../project/journal.ts'
-import { fileNameOf, pathOfFileName, SPECS_ITSELF, type TaskFolder } from '../project/task-folder.ts'
+import { fileNameOf, pathInSpecs, pathOfFileName, SPECS_ITSELF, type TaskFolder } from '../project/task-folder.ts'
 import { liesBesideAbandoned, readCount, readOwnCount } from './count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from './loop-guard.ts'
 import { markerKey, type StoredMarker } from './stored-marker.ts'
@@ -30,11 +31,7 @@ export function spentOf(stored: StoredMarker): number {
  */
 export function wasGivenUp(stored: StoredMarker): boolean {
   const { folder, identity } = stored
-  try {
-    if (isSpent(readOwnCount(folder.path, identity).spent)) return false
-  } catch {
-    return false
-  }
+  if (attempt(() => isSpent(readOwnCount(folder.path, identity).spent), true)) return false
   return liesBesideAbandoned(folder.path, identity) || isNoted(stored)
 }
 
@@ -52,23 +49,21 @@ function notesFolder(root: string): string | undefined {
   return kindIfSeen(journal) === 'folder' && kindIfSeen(notes) === 'folder' ? notes : undefined
 }
 
-function noteName({ relative }: Pick<TaskFolder, 'relative'>): string {
-  return fileNameOf(relative.slice(SPECS_FOLDER.length + 1))
+function noteName(folder: Pick<TaskFolder, 'relative'>): string {
+  return fileNameOf(pathInSpecs(folder))
 }
 
 /** Never throws: without the note, a marker that git restores blocks again. */
 export function noteGivenUp({ folder, marker }: StoredMarker): void {
   const key = markerKey(marker)
   if (key === undefined) return
-  try {
+  attempt(() => {
     const notes = path.join(makeJournalFolder(folder.root), GIVEN_UP_FOLDER)
     const note = path.join(notes, noteName(folder))
     makeOwnFolder(notes)
     tryRemoveFile(note)
     createFile(note, `${key}\n`, false)
-  } catch {
-    // The disk is full, or read-only.
-  }
+  })
 }
 
 /** Never throws. */
@@ -84,24 +79,15 @@ const MAX_NOTES = 500
 export function givenUpNotes(root: string) {
   const notes = notesFolder(root)
   if (notes === undefined) return []
-  try {
-    return fs
-      .readdirSync(notes)
-      .slice(0, MAX_NOTES)
-      .flatMap((name) => {
-        const text = textIn(path.join(notes, name), NOTE_MAX_BYTES)
-        if (text === undefined) return []
-        const names = pathOfFileName(name)
-          .split('/')
-          .filter((one) => one !== '')
-        return {
-          // For people. The folder may be gone.
-          relative: [SPECS_FOLDER, ...names].join('/'),
-          task: names.at(-1) ?? SPECS_ITSELF,
-          key: text.trimEnd(),
-        }
-      })
-  } catch {
-    return []
-  }
+  const files = attempt(() => fs.readdirSync(notes), [])
+  return files.slice(0, MAX_NOTES).flatMap((name) => {
+    const text = textIn(path.join(notes, name), NOTE_MAX_BYTES)
+    if (text === undefined) return []
+    const names = pathOfFileName(name)
+      .split('/')
+      .filter((one) => one !== '')
+    // For people. The folder may be gone.
+    const relative = [SPECS_FOLDER, ...names].join('/')
+    return { relative, task: names.at(-1) ?? SPECS_ITSELF, key: text.trimEnd() }
+  })
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { isAbsent, isFull, kindAt, pathIn } from '../disk/file-facts.ts'
+import { isFull, kindAt, pathIn, unlessAbsent } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { createWhole, removeFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -61,16 +61,9 @@ export function keepUnparsed(read: StoredMarker | undefined, fileName: string): 
 export function removeOrKeep(read: StoredMarker, fileName: string): void {
   const { folder, marker, text } = read
   const source = path.join(folder.path, fileName)
-  if (marker.fields !== undefined || text === '') {
-    removeFile(source)
-    return
-  }
-  try {
-    fs.renameSync(source, freeName(path.join(folder.path, UNPARSED_FILE)))
-  } catch (error) {
-    // Plain `rm` has just removed it.
-    if (!isAbsent(error)) throw error
-  }
+  if (marker.fields !== undefined || text === '') removeFile(source)
+  // Plain `rm` may just have removed it.
+  else unlessAbsent(() => fs.renameSync(source, freeName(path.join(folder.path, UNPARSED_FILE))))
 }
 
 export function keepText(read: StoredMarker, fileName: string): void {

@@ -1,6 +1,6 @@
 import { PostflightError } from '../kernel/errors.ts'
 import { fromIso } from '../kernel/time.ts'
-import { isJsonObject, known, MAX_CHECKS, type Writable } from '../kernel/values.ts'
+import { attempt, isJsonObject, known, MAX_CHECKS, type Writable } from '../kernel/values.ts'
 import { isCount, parseWait, type Wait } from './marker-wait.ts'
 
 /** Reading a marker never fails: invalid content is one of its problems (docs/design.md, "Markers"). */
@@ -264,33 +264,30 @@ export function sameChecks(some: readonly MarkerCheck[], others: readonly Marker
   return keys(some) === keys(others)
 }
 
-export interface CheckCaller {
+interface CheckCaller {
   readonly session: string | undefined
   readonly runChecks: boolean
 }
 
-export type CheckDecision =
-  | { readonly kind: 'free' }
-  | { readonly kind: 'run'; readonly commands: readonly string[]; readonly areForeign: boolean }
-  | {
-      readonly kind: 'refused'
-      readonly why: 'other-session' | 'unowned' | 'unreadable'
-      readonly commands: readonly string[]
-    }
+export interface CheckDecision {
+  /** Why it may not be cleared. Otherwise the commands, if there are any, must run. */
+  readonly refusal?: 'other-session' | 'unowned' | 'unreadable'
+  readonly commands: readonly string[]
+  readonly areForeign: boolean
+}
+
+export const NO_CHECKS: CheckDecision = { commands: [], areForeign: false }
 
 export function isOwnChecks(marker: Marker, session: string | undefined): boolean {
   return session !== undefined && marker.hostSession !== undefined && checksSessionOf(marker) === session
 }
 
 export function decideChecks(marker: Marker, caller: CheckCaller, checks = marker.checks): CheckDecision {
-  const commands = commandsOf(checks)
-  if (hasUnreadableChecks(marker)) return { kind: 'refused', why: 'unreadable', commands }
-  if (checks.length === 0) return { kind: 'free' }
-  if (marker.hostSession === undefined) return { kind: 'refused', why: 'unowned', commands }
-  if (isOwnChecks(marker, caller.session)) return { kind: 'run', commands, areForeign: false }
-  return caller.runChecks
-    ? { kind: 'run', commands, areForeign: true }
-    : { kind: 'refused', why: 'other-session', commands }
+  const decided = { commands: commandsOf(checks), areForeign: !isOwnChecks(marker, caller.session) }
+  if (hasUnreadableChecks(marker)) return { ...decided, refusal: 'unreadable' }
+  if (checks.length === 0) return NO_CHECKS
+  if (marker.hostSession === undefined) return { ...decided, refusal: 'unowned' }
+  return decided.areForeign && !caller.runChecks ? { ...decided, refusal: 'other-session' } : decided
 }
 
 /** Includes the caller's abandoned markers: their checks were not run. */
@@ -300,17 +297,11 @@ export function decideFolder(
   caller: CheckCaller,
 ): CheckDecision {
   const ownMarkers = abandoned.filter((marker) => isOwnChecks(marker, caller.session))
-  const own = ownMarkers.flatMap(({ checks }) => checks)
-  const decided: CheckDecision = pending === undefined ? { kind: 'free' } : decideChecks(pending, caller)
-  if (decided.kind === 'refused') return decided
-  if (ownMarkers.some(hasUnreadableChecks)) return { kind: 'refused', why: 'unreadable', commands: commandsOf(own) }
-  if (own.length === 0) return decided
-  const commands = decided.kind === 'run' ? decided.commands : []
-  return {
-    kind: 'run',
-    commands: [...new Set([...commands, ...commandsOf(own)])],
-    areForeign: decided.kind === 'run' && decided.areForeign,
-  }
+  const own = commandsOf(ownMarkers.flatMap(({ checks }) => checks))
+  const decided = pending === undefined ? NO_CHECKS : decideChecks(pending, caller)
+  if (decided.refusal !== undefined) return decided
+  if (ownMarkers.some(hasUnreadableChecks)) return { ...decided, refusal: 'unreadable', commands: own }
+  return { ...decided, commands: [...new Set([...decided.commands, ...own])] }
 }
 
 export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
@@ -321,12 +312,8 @@ export function formatMarker(fields: Readonly<Record<string, unknown>>): string 
 
 /** On one line if it would be too long indented. Undefined if it is too large, or nested too deeply for JSON. */
 export function formatIfRoom(fields: Readonly<Record<string, unknown>>): string | undefined {
-  try {
-    const layouts = [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`)
-    return layouts.find((text) => new TextEncoder().encode(text).length <= MARKER_MAX_BYTES)
-  } catch {
-    return undefined
-  }
+  const layouts = attempt(() => [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`))
+  return layouts?.find((text) => new TextEncoder().encode(text).length <= MARKER_MAX_BYTES)
 }
 
 export function withFields(fields: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) {

@@ -1,5 +1,5 @@
 import { stripControl } from '../kernel/text.ts'
-import { isJsonObject } from '../kernel/values.ts'
+import { attempt, isJsonObject } from '../kernel/values.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { checkCommand, failureWords, seconds } from './check-messages.ts'
@@ -15,7 +15,7 @@ export async function prove(
   context: CommandContext,
   folder: TaskFolder,
   marker: Marker | undefined,
-  { commands, areForeign }: Pick<Extract<CheckDecision, { kind: 'run' }>, 'commands' | 'areForeign'>,
+  { commands, areForeign }: CheckDecision,
   limitMs: number,
 ) {
   if (areForeign) {
@@ -44,15 +44,12 @@ function noteResults(folder: TaskFolder, before: Marker, done: readonly RunCheck
   const known = new Map(done.filter(({ failure }) => failure?.kind !== 'interrupted').map((one) => [one.run, one]))
   const isNews = before.checks.some(({ run, failed }) => known.get(run)?.failure !== undefined || failed !== undefined)
   if (!isNews) return
-  try {
-    changeMarker(folder, (present) => {
-      if (markerKey(before) !== markerKey(present) || !sameChecks(before.checks, present.checks)) return undefined
-      const items = Array.isArray(present.fields?.checks) ? present.fields.checks : []
-      return { fields: { checks: items.map((item: unknown) => withResult(item, known)) } }
-    })
-  } catch {
-    // The marker is gone, or cannot be written.
+  const plan = (present: Marker) => {
+    if (markerKey(before) !== markerKey(present) || !sameChecks(before.checks, present.checks)) return undefined
+    const items = Array.isArray(present.fields?.checks) ? present.fields.checks : []
+    return { fields: { checks: items.map((item: unknown) => withResult(item, known)) } }
   }
+  attempt(() => changeMarker(folder, plan))
 }
 
 function withResult(item: unknown, known: ReadonlyMap<string, RunCheck>): unknown {

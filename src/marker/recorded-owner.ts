@@ -15,9 +15,8 @@ const CAUGHT_TOLERANCE_MS = 1_000
 /** The longest shell call (ms) that Claude Code 2.1.329 allows. */
 export const ONE_CALL_MS = 600_000
 
-const OWNER_LINE = /^(?:(?:created|renewed|replaced|adopted) .+ {2})?(pf_[A-Za-z0-9]{12})$/
-
-const WAIT_LINE = /^waiting .+ {2}((?:pf|wf)_[A-Za-z0-9]{12})$/
+export const OWNER_LINE = /^(?:(?:created|renewed|replaced|adopted) .+ {2})?(pf_[A-Za-z0-9]{12})$/
+export const WAIT_LINE = /^waiting .+ {2}((?:pf|wf)_[A-Za-z0-9]{12})$/
 
 const MAKING_PART = /(?:^|\s)(?:create|adopt)(?=[\s"')]|$)/
 const READING_PART = /^\s*(?:awk|cat|echo|find|gh|git|grep|head|less|ls|more|printf|rg|sed|tail)\s/
@@ -26,15 +25,7 @@ const RUNS_SCRIPT = /(?:^|[;&|(]\s*|(?<!-)\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*)["']?[
 const WAITING_COMMAND = /\bwait\b/
 const ADOPTING_COMMAND = /\badopt\b/
 
-export function printedIds(output: string | undefined): ReadonlySet<string> {
-  return idsIn(output, OWNER_LINE)
-}
-
-export function waitingIds(output: string | undefined): ReadonlySet<string> {
-  return idsIn(output, WAIT_LINE)
-}
-
-function idsIn(output: string | undefined, pattern: RegExp): ReadonlySet<string> {
+export function idsIn(output: string | undefined, pattern: RegExp): ReadonlySet<string> {
   const lines = output !== undefined && /[pw]f_/.test(output) ? output.split(/\r?\n/) : []
   return new Set(lines.flatMap((line) => pattern.exec(line)?.[1] ?? []))
 }

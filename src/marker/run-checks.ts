@@ -7,6 +7,7 @@ import { tryRemoveFile } from '../disk/write.ts'
 import { KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { CHECKING_FILE } from '../kernel/files.ts'
+import { attempt } from '../kernel/values.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import type { CheckFailure, CheckResult } from './marker.ts'
 
@@ -91,26 +92,20 @@ function take(folder: string, lock: string): FileIdentity | number | undefined {
 
 /** Returns the identity, which changes on file systems without birth times. */
 function touch(lock: string, held: FileIdentity | undefined): FileIdentity | undefined {
-  try {
+  // If it was removed by hand, the checks continue.
+  return attempt(() => {
     if (held === undefined || fileIdentity(lock) !== held) return undefined
     const now = new Date()
     fs.utimesSync(lock, now, now)
     return fileIdentity(lock)
-  } catch {
-    // Removed by hand. The checks continue.
-    return undefined
-  }
+  })
 }
 
 /** In ms since the epoch. Never throws. */
 export function checkingSince(folder: string): number | undefined {
-  try {
-    const stats = fs.lstatSync(path.join(folder, CHECKING_FILE), { throwIfNoEntry: false })
-    // A time in the future is stale too: the clock was set back.
-    if (!stats?.isFile() || Math.abs(Date.now() - stats.mtimeMs) > SILENT_MS) return undefined
-    // Some file systems have no birth time.
-    return stats.birthtimeMs > 0 ? stats.birthtimeMs : stats.mtimeMs
-  } catch {
-    return undefined
-  }
+  const stats = attempt(() => fs.lstatSync(path.join(folder, CHECKING_FILE), { throwIfNoEntry: false }))
+  // A time in the future is stale too: the clock was set back.
+  if (!stats?.isFile() || Math.abs(Date.now() - stats.mtimeMs) > SILENT_MS) return undefined
+  // Some file systems have no birth time.
+  return stats.birthtimeMs > 0 ? stats.birthtimeMs : stats.mtimeMs
 }

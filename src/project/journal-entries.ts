@@ -27,10 +27,11 @@ function readBoth(root: string, part?: Part) {
 
 export function entriesAfter(root: string, position: number) {
   const { old, current } = readableJournal(root)
-  const isRotated = sizeOf(current) < position
-  const before = isRotated ? readJournal(old, position).entries : []
-  const { entries, end } = readJournal(current, isRotated ? 0 : position)
-  return { entries: [...before, ...entries], end }
+  const after = readJournal(current, position)
+  if (after.size >= position) return after
+  // It was rotated.
+  const { entries, end } = readJournal(current, 0)
+  return { entries: [...readJournal(old, position).entries, ...entries], end }
 }
 
 /** A link may lead out of the project. */
@@ -39,11 +40,6 @@ function readableJournal(root: string): ReturnType<typeof journalFiles> {
   const kind = requireKind(folder)
   if (kind !== undefined && kind !== 'folder') refuse(folder, KIND_NAMES[kind])
   return journalFiles(root)
-}
-
-function sizeOf(file: string): number {
-  const stats = fs.lstatSync(file, { throwIfNoEntry: false })
-  return stats?.isFile() ? stats.size : 0
 }
 
 interface Part {
@@ -81,9 +77,10 @@ function readJournal(file: string, start: number, { limit = JOURNAL_PART_BYTES, 
     const first = cut ? bytes.indexOf(0x0a) + 1 : 0
     const last = bytes.lastIndexOf(0x0a) + 1
     const lines = bytes.subarray(first, last).toString('utf8').split('\n').slice(0, -1)
-    return { entries: lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? []), end: from + last, cut }
+    const entries = lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? [])
+    return { entries, end: from + last, cut, size: stats.size }
   } catch (error) {
-    if (isAbsent(error)) return { entries: [], end: 0, cut: false }
+    if (isAbsent(error)) return { entries: [], end: 0, cut: false, size: 0 }
     if (error instanceof PostflightError) throw error
     return refuse(file, openingFault(error))
   } finally {

@@ -76,12 +76,6 @@ export function sessionsOfHook(lines: readonly JournalLine[]): Set<unknown> {
   return new Set(lines.flatMap(({ event, host_session }) => (HOOK_EVENTS.includes(event) ? [host_session] : [])))
 }
 
-export interface JournalProblem {
-  readonly kind: 'not-recorded' | 'not-rotated'
-  readonly detail: string
-}
-
-export function notInJournal({ kind, detail }: JournalProblem, program: string): string {
-  const what = kind === 'not-recorded' ? 'not recorded in the journal' : 'the journal is too long and cannot be rotated'
-  return inLine(`${program}: ${what}: ${detail}`)
+export function notInJournal(problem: string, program: string): string {
+  return inLine(`${program}: ${problem}`)
 }

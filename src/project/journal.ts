@@ -5,7 +5,7 @@ import { hideFromGit, makeOwnFolder } from '../disk/folders.ts'
 import { withLock } from '../disk/lock.ts'
 import { KIND_NAMES, unwritable } from '../kernel/error-messages.ts'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../kernel/files.ts'
-import { formatJournalEntry, type JournalEntry, type JournalProblem, type Recorded } from './journal-entry.ts'
+import { formatJournalEntry, type JournalEntry, type Recorded } from './journal-entry.ts'
 
 /** Appended in one write, rotated at 1 MiB, one old file (docs/design.md, "Journal"). */
 
@@ -46,11 +46,11 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
   }
 }
 
-function notRecorded(file: string, detail: string): JournalProblem {
-  return { kind: 'not-recorded', detail: unwritable(file, detail) }
+function notRecorded(file: string, detail: string): string {
+  return `not recorded in the journal: ${unwritable(file, detail)}`
 }
 
-export function appendRecorded(recorded: readonly Recorded[], nowMs: number): JournalProblem[] {
+export function appendRecorded(recorded: readonly Recorded[], nowMs: number): string[] {
   return [...new Set(recorded.map((one) => one.root))].flatMap((root) => {
     const entries = recorded.filter((one) => one.root === root).map((one) => one.entry)
     return appendJournal(root, entries, nowMs) ?? []
@@ -64,7 +64,7 @@ function endsWithinLine(descriptor: number, size: number): boolean {
 }
 
 /** Two processes must not discard a full file. */
-function rotate(root: string): JournalProblem | undefined {
+function rotate(root: string): string | undefined {
   const { old, current } = journalFiles(root)
   try {
     withLock(journalFolder(root), 0, () => {
@@ -73,6 +73,7 @@ function rotate(root: string): JournalProblem | undefined {
     return undefined
   } catch {
     // Another process will rotate it, unless a folder has the old file's name.
-    return kindAt(old) === 'folder' ? { kind: 'not-rotated', detail: unwritable(old, KIND_NAMES.folder) } : undefined
+    if (kindAt(old) !== 'folder') return undefined
+    return `the journal is too long and cannot be rotated: ${unwritable(old, KIND_NAMES.folder)}`
   }
 }

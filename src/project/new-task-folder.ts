@@ -80,16 +80,15 @@ export function taskFolderFor(
   if (slug === undefined && named !== undefined && beginsWithDigit(named.task)) return named
   const reference = parseTaskReference(task)
   if (slug !== undefined) checkSlug(slug)
-  if (reference.kind === 'specs') throw new PostflightError('task-invalid', { task: SPECS_ITSELF })
+  if (reference === SPECS_ITSELF) throw new PostflightError('task-invalid', { task: SPECS_ITSELF })
   const here = existing(root, reference)
-  if (reference.kind === 'name') {
-    const parts = parseTaskName(reference.name)
+  if (typeof reference === 'string') {
+    const parts = parseTaskName(reference)
     // spec-kit can number by time (`20260319-143022-albums`): a task by its name only.
-    if (slug === undefined && here[0] !== undefined && beginsWithDigit(reference.name)) return here[0]
-    if (slug !== undefined || parts === undefined) throw noTaskName(reference.name, slug)
+    if (slug === undefined && here[0] !== undefined && beginsWithDigit(reference)) return here[0]
+    if (slug !== undefined || parts === undefined) throw noTaskName(reference, slug)
     // `20_foo` becomes `020_foo`. A number never gets a second folder.
-    const numbered = { kind: 'number', number: parts.number } as const
-    return slugFolder(root, String(parts.number), numbered, parts.slug, parts.separator)
+    return slugFolder(root, String(parts.number), parts.number, parts.slug, parts.separator)
   }
   const specs = path.join(root, SPECS_FOLDER)
   if (slug !== undefined) return slugFolder(root, task, reference, slug)
@@ -101,34 +100,22 @@ export function taskFolderFor(
   return first
 }
 
-function slugFolder(
-  root: string,
-  task: string,
-  reference: Extract<TaskReference, { kind: 'number' }>,
-  slug: string,
-  separator?: TaskSeparator,
-): TaskFolder {
+function slugFolder(root: string, task: string, number: number, slug: string, separator?: TaskSeparator): TaskFolder {
   checkSlug(slug)
-  const here = existing(root, reference)
+  const here = existing(root, number)
   const found = here.find((folder) => parseTaskName(folder.task)?.slug === slug)
   if (found !== undefined) return found
   if (here[0] !== undefined) throw new PostflightError('task-has-other-folder', { task, folder: here[0].task })
   if (!isNewName(slug)) throw new PostflightError('slug-invalid', { slug })
-  const used =
-    separator ??
-    usualSeparator(
-      listTaskFolders(root)
-        .folders.filter(isTop(root))
-        .map((one) => one.task),
-    )
-  return taskFolderBelow(root, taskFolderName({ number: reference.number, separator: used, slug }))
+  const used = separator ?? usualSeparator(topOf(root, listTaskFolders(root).folders).map((one) => one.task))
+  return taskFolderBelow(root, taskFolderName({ number, separator: used, slug }))
 }
 
 /** A number does not reopen an archived task. */
 function existing(root: string, reference: TaskReference): TaskFolder[] {
-  return matchingFolders(root, reference).filter(isTop(root))
+  return topOf(root, matchingFolders(root, reference))
 }
 
-function isTop(root: string): (folder: TaskFolder) => boolean {
-  return (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER)
+function topOf(root: string, folders: readonly TaskFolder[]): TaskFolder[] {
+  return folders.filter((folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER))
 }

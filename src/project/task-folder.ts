@@ -8,10 +8,8 @@ const MAX_TASK_NUMBER = 999_999
 // Reserved by some file system or by shells, and control characters.
 const FORBIDDEN = /[/\\<>:"|?*\u0000-\u001f\u007f-\u009f]/
 
-export type TaskReference =
-  | { readonly kind: 'number'; readonly number: number }
-  | { readonly kind: 'name'; readonly name: string }
-  | { readonly kind: 'specs' }
+/** A number, or the name of a folder. */
+export type TaskReference = number | string
 
 /** `specs/` itself, the old global place of a marker. */
 export const SPECS_ITSELF = '.'
@@ -29,14 +27,12 @@ export function withoutCompletion(task: string): string {
 
 /** Refuses what could be a path or an option. */
 export function parseTaskReference(text: string): TaskReference {
-  if (text === SPECS_ITSELF) return { kind: 'specs' }
   if (/^\d+$/.test(text)) {
-    const number = Number(text)
-    if (number > MAX_TASK_NUMBER) throw tooLarge(text)
-    return { kind: 'number', number }
+    if (Number(text) > MAX_TASK_NUMBER) throw tooLarge(text)
+    return Number(text)
   }
-  if (!isSafeName(text)) throw new PostflightError('task-invalid', { task: text, ...tooLong(text) })
-  return { kind: 'name', name: text }
+  if (text === SPECS_ITSELF || isSafeName(text)) return text
+  throw new PostflightError('task-invalid', { task: text, ...tooLong(text) })
 }
 
 export function checkSlug(slug: string): void {

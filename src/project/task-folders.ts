@@ -10,7 +10,6 @@ import {
   JOURNAL_PATH,
   LOOP_GUARD_FILE,
   MARKER_FILE,
-  type PathKind,
   RUN_ID_FILE,
   SPECS_FOLDER,
 } from '../kernel/files.ts'
@@ -52,11 +51,8 @@ export function listTaskFolders(root: string) {
 
 function subfolders(folder: string, problems: SearchProblem[], undecodable: string[]): string[] {
   try {
-    const names = fs
-      .readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name)
-      .sort()
+    const entries = fs.readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const names = entries.map((entry) => entry.name).sort()
     return names.filter((name) => {
       const isDecoded = !name.includes(REPLACEMENT_CHARACTER)
       if (!isDecoded) undecodable.push(path.join(folder, name))
@@ -98,8 +94,7 @@ export function matchingFolders(root: string, reference: TaskReference): TaskFol
 }
 
 export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
-  if (reference.kind === 'specs') return folder.task === SPECS_ITSELF
-  return reference.kind === 'name' ? folder.task === reference.name : taskNumberOf(folder.task) === reference.number
+  return reference === (typeof reference === 'string' ? folder.task : taskNumberOf(folder.task))
 }
 
 /**
@@ -163,7 +158,7 @@ export function readReference(task: string, isThere: boolean): TaskReference | u
 }
 
 function holdsOurs(folder: TaskFolder): boolean {
-  const kindOf = (name: string): PathKind | undefined => kindAt(path.join(folder.path, name))
+  const kindOf = (name: string) => kindAt(path.join(folder.path, name))
   const isThere = [MARKER_FILE, ABANDONED_FILE, RUN_ID_FILE].some((name) => kindOf(name) !== undefined)
   return isThere || kindOf(LOOP_GUARD_FILE) === 'file' || kindOf(CLAIMS_FOLDER) === 'folder'
 }

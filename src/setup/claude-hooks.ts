@@ -41,16 +41,10 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs, event?
 export type WiredCommand = ReturnType<typeof findCommands>[number]
 
 export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string) {
-  return ourGroups(text, path, isOurs, event).flatMap(({ event, group }) =>
-    hooksOf(group)
-      .filter(isOurs)
-      .map((hook) => ({ event, command: commandOf(hook) as string })),
-  )
-}
-
-export function findLocations(text: string, path: string, isOurs: IsOurs) {
-  return ourGroups(text, path, isOurs).flatMap(({ event, index, group }) =>
-    hooksOf(group).flatMap((one, hook) => (isOurs(one) ? [{ event, group: index, hook }] : [])),
+  return ourGroups(text, path, isOurs, event).flatMap(({ event, index, group }) =>
+    hooksOf(group).flatMap((one, hook) =>
+      isOurs(one) ? { event, group: index, hook, command: commandOf(one) as string } : [],
+    ),
   )
 }
 
@@ -66,10 +60,6 @@ export function isInstalled(text: string, entries: Entries, path: string, isOurs
 /** Formatters may sort the keys of settings. */
 function sortKeys(_key: string, value: unknown): unknown {
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value
-}
-
-export function findEntries(text: string, path: string, isOurs: IsOurs): SettingsEntry<unknown>[] {
-  return ourGroups(text, path, isOurs).map(({ event, group }) => ({ event, group }))
 }
 
 function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string) {

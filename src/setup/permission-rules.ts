@@ -9,8 +9,8 @@ import { appendToList, removeFromList } from './list-editor.ts'
  * about file name patterns (2.1.330).
  */
 
-type List = 'allow' | 'ask'
-export type Rules = Readonly<Record<List, readonly string[]>>
+const LISTS = ['allow', 'ask'] as const
+export type Rules = Readonly<Record<(typeof LISTS)[number], readonly string[]>>
 
 /** With options before each word too (`--root . install`); the star in front covers every way to start the CLI. */
 const STARTS_COMMANDS = [
@@ -18,8 +18,6 @@ const STARTS_COMMANDS = [
   ...['install*', '-*install*', 'trust*', '-*trust*'],
   ...['start', 'resume'].flatMap((word) => [`workflow ${word}*`, `-*workflow*${word}*`, `workflow -*${word}*`]),
 ]
-
-const LISTS: readonly List[] = ['allow', 'ask']
 
 export function rulesOf(freeCommands: readonly string[], isDependency: boolean): Rules {
   const starts = isDependency ? ['postflight', 'npx --no-install postflight'] : ['postflight']
@@ -52,7 +50,7 @@ export function missingRules(text: string, path: string, rules: Rules): string[]
   return missingIn(text, path, rules).map(({ rule }) => rule)
 }
 
-function missingIn(text: string, path: string, rules: Rules): { list: List; rule: string }[] {
+function missingIn(text: string, path: string, rules: Rules) {
   const { value } = readDocument(text, settingsAt(path))
   return LISTS.flatMap((list) =>
     rules[list].filter((rule) => !value?.[list]?.includes(rule)).map((rule) => ({ list, rule })),

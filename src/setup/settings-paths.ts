@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, kindIfSeen, realPathIfSeen } from '../disk/file-facts.ts'
+import { kindAt, kindIfSeen, realPathIfSeen, requireRead } from '../disk/file-facts.ts'
 import { namesLike } from '../disk/folders.ts'
 import { readSmallBytes } from '../disk/read.ts'
 import type { HookHost } from '../hosts/hook-entries.ts'
@@ -102,7 +102,7 @@ export function requireInside(file: string, project: string): void {
 /** A link to nothing counts, because what is created there may lie outside. */
 export function linkOutside(file: string, project: string): { path: string; detail: string } | undefined {
   for (let target = file; target !== path.dirname(target); target = path.dirname(target)) {
-    const real = realTarget(target)
+    const real = requireRead(target, () => fs.realpathSync.native(target))
     if (real === undefined) {
       if (kindAt(target) === 'link') return { path: target, detail: FILE_DETAILS.brokenLink }
       continue
@@ -112,15 +112,6 @@ export function linkOutside(file: string, project: string): { path: string; deta
     if (target !== file) return undefined
   }
   return undefined
-}
-
-function realTarget(target: string): string | undefined {
-  try {
-    return fs.realpathSync.native(target)
-  } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
-  }
 }
 
 export function leadsOut(project: string, real: string): boolean {

@@ -5,8 +5,6 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as z from 'zod/mini'
 import { journalEntryDocument } from '../../src/cli/commands/logs.ts'
-import { RULES_SCHEMA } from '../../src/done/done-yaml.ts'
-import { MARKER_SCHEMA } from '../../src/marker/marker-schema.ts'
 import { DEFINITION_SCHEMA } from '../../src/run/definition/definition-schema.ts'
 import { ERROR_DOCUMENT } from '../../src/views/documents.ts'
 import { DOCUMENTS } from './command-documents.ts'
@@ -19,11 +17,9 @@ export function outputSchemaFile(command: string): string {
   return `output/${command.replaceAll(' ', '-')}.schema.json`
 }
 
-/** The zod schema and the title of every file in `schema/`. */
+/** The zod schema and the title of every file in `schema/` that is generated. */
 const SOURCES: Readonly<Record<string, readonly [schema: z.core.$ZodType, title: string]>> = {
   'workflow.schema.json': [DEFINITION_SCHEMA, 'postflight-guard workflow'],
-  'done.schema.json': [RULES_SCHEMA, 'postflight-guard: specs/done.yaml'],
-  'marker.schema.json': [MARKER_SCHEMA, 'postflight-guard: .postflight-pending'],
   'journal-entry.schema.json': [journalEntryDocument(), 'postflight-guard: a line of .postflight/journal.jsonl'],
   [outputSchemaFile('error')]: [ERROR_DOCUMENT, 'postflight --json: an error'],
   ...Object.fromEntries(
@@ -31,7 +27,7 @@ const SOURCES: Readonly<Record<string, readonly [schema: z.core.$ZodType, title:
   ),
 }
 
-/** The texts that the files in `schema/` must have, by their names. That of the state is written by hand. */
+/** The texts that the files in `schema/` must have, by their names. */
 export function generatedSchemas(): Record<string, string> {
   const texts = Object.entries(SOURCES).map(([file, [schema, title]]) => {
     const { $schema, ...rest } = z.toJSONSchema(schema)

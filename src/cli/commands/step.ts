@@ -79,9 +79,9 @@ async function proveStep(
   options: OptionsOf<typeof declaration>,
 ): Promise<Result<typeof document> | undefined> {
   const decision = decideChecks(marker, { session: context.session, runChecks: options.runChecks }, checks)
-  if (decision.kind === 'free') return undefined
   const { commands } = decision
-  if (decision.kind === 'refused') throw refusal(folder, decision.why, commands)
+  if (decision.refusal !== undefined) throw refusal(folder, decision.refusal, commands)
+  if (commands.length === 0) return undefined
   const { prove } = await import('../../marker/prove.ts')
   const proof = await prove(context, folder, marker, decision, options.timeout)
   if (proof.kind === 'busy') throw refusal(folder, 'running', commands, since(proof.sinceMs, context.nowMs))

@@ -1,4 +1,3 @@
-import { claudeCode } from '../../hosts/claude-code.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { quote } from '../../kernel/text.ts'
 import { type CommandContext, projectFolder } from '../../project/command-context.ts'
@@ -52,7 +51,7 @@ export function findMissingHook(context: CommandContext, root: string, session: 
   const isOfShell = context.session === session
   const unwired = isOfShell ? unwiredNote(context, root) : undefined
   if (unwired !== undefined) return unwired
-  const isClaudeCode = isOfShell && claudeCode.shellIdentity?.(context.environment)?.session === session
+  const isClaudeCode = isOfShell && context.environment.CLAUDE_CODE_SESSION_ID === session
   const findings = isClaudeCode ? checkSettings(context, projectFolder(context), false) : []
   return findings.some(({ ok }) => ok) ? undefined : findings.find(({ ok }) => !ok)
 }

@@ -1,12 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, pathIn } from '../../disk/file-facts.ts'
-import { hideFromGit, makeOwnFolder } from '../../disk/folders.ts'
+import { errorCode, isAbsent, kindAt, pathIn, unlessAbsent } from '../../disk/file-facts.ts'
+import { hideFromGit, makeOwnFolder, removeIfEmpty } from '../../disk/folders.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { createFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { SIZE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER } from '../../kernel/files.ts'
+import { attempt } from '../../kernel/values.ts'
 import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } from '../loop-guard.ts'
 
 const CLAIM_MAX_BYTES = 200
@@ -80,11 +81,8 @@ export function prepareClaims(folder: string): boolean {
 
 /** Never throws. */
 export function confirmClaim(folder: string, claim: Claim): void {
-  try {
-    fs.lutimesSync(claimPath(folder, claim), CONFIRMED_TIME, CONFIRMED_TIME)
-  } catch {
-    // This only delays abandoning the marker.
-  }
+  // Failure only delays abandoning the marker.
+  attempt(() => fs.lutimesSync(claimPath(folder, claim), CONFIRMED_TIME, CONFIRMED_TIME))
 }
 
 /** Whether a process may be between its claim and its block. Abandoning the marker now would lose that block. */
@@ -98,28 +96,22 @@ export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
 
 /** Returns false if noted before, or on failure. */
 export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
-  try {
+  return attempt(() => {
     prepareClaims(folder)
     createFile(pathIn(folder, CLAIMS_FOLDER, `${claimKey(marker)}.expired`), '', false)
     return true
-  } catch {
-    return false
-  }
+  }, false)
 }
 
 export function listClaimFiles(folder: string): string[] | undefined {
   const claims = pathIn(folder, CLAIMS_FOLDER)
-  try {
-    return kindAt(claims) === 'folder' ? fs.readdirSync(claims) : undefined
-  } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw error
-  }
+  return unlessAbsent(() => (kindAt(claims) === 'folder' ? fs.readdirSync(claims) : undefined))
 }
 
 /** Never throws. */
 export function removeClaimFiles(folder: string, names: readonly string[], key: string | undefined): void {
-  try {
+  // If it fails, these claims no longer count all the same.
+  attempt(() => {
     const later = listClaimFiles(folder)?.filter((name) => key !== undefined && name.startsWith(`${key}.`)) ?? []
     for (const name of new Set([...names, ...later])) {
       if (parseClaimName(name) !== undefined || name.endsWith('.expired') || name.endsWith('.tmp')) {
@@ -127,18 +119,12 @@ export function removeClaimFiles(folder: string, names: readonly string[], key: 
       }
     }
     tidyClaims(folder)
-  } catch {
-    // These claims no longer count.
-  }
+  })
 }
 
 export function tidyClaims(folder: string): void {
   const claims = pathIn(folder, CLAIMS_FOLDER)
   if (listClaimFiles(folder)?.every((name) => name === '.gitignore') !== true) return
   tryRemoveFile(pathIn(claims, '.gitignore'))
-  try {
-    fs.rmdirSync(claims)
-  } catch {
-    if (kindAt(claims) === 'folder') hideFromGit(claims)
-  }
+  if (!removeIfEmpty(claims) && kindAt(claims) === 'folder') hideFromGit(claims)
 }

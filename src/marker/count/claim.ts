@@ -1,4 +1,4 @@
-import { fileIdentity, isAbsent, kindAt, pathIn } from '../../disk/file-facts.ts'
+import { fileIdentity, isAbsent, kindAt, pathIn, unlessAbsent } from '../../disk/file-facts.ts'
 import { tryRemoveFile } from '../../disk/write.ts'
 import { LOOP_GUARD_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { type Claim, claimKey, isSpent, type MarkerIdentity } from '../loop-guard.ts'
@@ -26,13 +26,8 @@ export function claimContinuation(
   marker: MarkerIdentity,
   reread: () => MarkerIdentity | undefined,
 ): ClaimResult {
-  try {
-    return tryClaim(folder, marker, reread)
-  } catch (error) {
-    // `clear` removed a folder meanwhile.
-    if (isAbsent(error)) return { kind: 'changed' }
-    throw error
-  }
+  // `clear` may remove a folder meanwhile.
+  return unlessAbsent(() => tryClaim(folder, marker, reread)) ?? { kind: 'changed' }
 }
 
 function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerIdentity | undefined): ClaimResult {
@@ -105,18 +100,10 @@ function updateLoopGuard(folder: string, floor: number): void {
     if (count === shown) break
     shown = count
     if (count === 0) tryRemoveFile(pathIn(folder, LOOP_GUARD_FILE))
-    else tryShowCount(folder, count)
+    else unlessAbsent(() => showCount(folder, count))
   }
 }
 
 function isGone(folder: string): boolean {
   return kindAt(pathIn(folder, MARKER_FILE)) === undefined
-}
-
-function tryShowCount(folder: string, count: number): void {
-  try {
-    showCount(folder, count)
-  } catch (error) {
-    if (!isAbsent(error)) throw error
-  }
 }

@@ -2,7 +2,7 @@ import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
 import { MAIN_AGENT, type Moment } from '../../hosts/payload.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { announcedWait, parseWait, sessionEvent, type Wait, waitsLeft } from '../../marker/marker-wait.ts'
-import { announcesWait, waitingIds } from '../../marker/recorded-owner.ts'
+import { announcesWait, idsIn, WAIT_LINE } from '../../marker/recorded-owner.ts'
 import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { afterWaitEvent } from '../machine/agent-stop.ts'
@@ -37,7 +37,7 @@ export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' |
   const { session, output } = moment.payload
   const change = (state: WorkflowState): WorkflowState => {
     const written = { id: state.id, changedMs: stateWrittenMs(folder) }
-    const announces = kind === 'command' && announcesWait(written, moment, waitingIds(output))
+    const announces = kind === 'command' && announcesWait(written, moment, idsIn(output, WAIT_LINE))
     return afterWaitEvent(state, sessionEvent(moment, announces ? 'announcement' : kind), Date.now())
   }
   return changeRun(folder, session, change, kind === 'stop' ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS)

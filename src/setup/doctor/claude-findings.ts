@@ -81,11 +81,8 @@ function switchedOff(
   if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff))
   const guardOff = guardDisabledIn(context, managed, locations)
   if (guardOff !== undefined) {
-    const [where, fix] =
-      guardOff.file === undefined
-        ? ['the environment', 'unset POSTFLIGHT_DISABLE']
-        : [guardOff.file, 'remove POSTFLIGHT_DISABLE from "env" in that file']
-    findings.push(bad('settings', `POSTFLIGHT_DISABLE=1 is set in ${where}, so the hook allows every stop`, fix))
+    const what = `POSTFLIGHT_DISABLE=1 is set in ${guardOff.where}, so the hook allows every stop`
+    findings.push(bad('settings', what, guardOff.fix))
   }
   return findings
 }
@@ -204,7 +201,7 @@ export function checkEntries(
 
 const PROJECT = /^\$(?:CLAUDE_PROJECT_DIR|\{CLAUDE_PROJECT_DIR\})\//
 
-function findWiredCopy(commands: readonly WiredCommand[], project: string) {
+function findWiredCopy(commands: readonly Pick<WiredCommand, 'event' | 'command'>[], project: string) {
   const { command: entry = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
   const command = withoutEventWord(entry)
   const named = fileOfCommand(command)

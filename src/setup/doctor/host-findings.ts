@@ -11,8 +11,8 @@ import { errorFault, PostflightError } from '../../kernel/errors.ts'
 import { counted, listed, oneLine, quote, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { isExecutable } from '../../project/root.ts'
-import { findEntries, findLocations } from '../claude-hooks.ts'
-import { openCodePlugin, ourHooks, ourPlugins } from '../install/our-hooks.ts'
+import { findCommands } from '../claude-hooks.ts'
+import { openCodePlugin, ourPlugins } from '../install/our-hooks.ts'
 import {
   hookHostLocations,
   hooksDisabledIn,
@@ -82,7 +82,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
             ...(host.readsClaudeSettings === true && location.scope === 'project' && { entries: claudeEntries }),
             hostOption: ` --host ${name}${host.projectHooks === undefined ? '' : ' --force'}`,
           }),
-          ...checkTrust(context, host, location, project),
+          ...checkTrust(context, host, location),
         ])
       : [hooksDisabled(off, offSwitch)]
   // Entries that are only in Claude Code's settings are checked with those.
@@ -100,15 +100,12 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
 /** In bytes. */
 const CONFIGURATION_LIMIT = 4_194_304
 
-function checkTrust(context: CommandContext, host: HookHost, at: SettingsLocation, project: string): DoctorFinding[] {
-  const { file, text } = at
+function checkTrust(context: CommandContext, host: HookHost, { file, commands }: SettingsLocation): DoctorFinding[] {
   const record = host.trust?.record
   if (record === undefined) return []
   const folder = hookHostFolder(context, host)
   const recorded = textOf(path.join(folder, record.file), 'user')
-  const events = findLocations(text, file, ourHooks(context, project))
-    .filter((hook) => !record.trusts(recorded, file, hook))
-    .map(({ event }) => event)
+  const events = commands.filter((hook) => !record.trusts(recorded, file, hook)).map(({ event }) => event)
   return events.length === 0 ? [] : [bad('settings', record.untrusted(file, events), record.advice)]
 }
 
@@ -206,7 +203,7 @@ export function checkReactive(context: CommandContext, project: string): DoctorF
   const locations = settingsLocations(context, project)
   if (hooksDisabledIn(locations) !== undefined) return []
   return locations.flatMap(({ text, file }) => {
-    const count = findEntries(text, file, isReactiveHook).length
+    const count = findCommands(text, file, isReactiveHook).length
     return count === 0 ? [] : [good('settings', `${counted(count, 'reactive rule')} in ${file}`)]
   })
 }

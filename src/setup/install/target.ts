@@ -12,14 +12,13 @@ import { quote } from '../../kernel/text.ts'
 import { attempt, jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
-import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
+import { addEntries, findCommands, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
 import { missingRules, type Rules, removeRules, requireRules } from '../permission-rules.ts'
 import {
   claudeTool,
   isReactiveHook,
   omissionNotes,
-  type ReactiveRule,
   reactiveEntries,
   readRules,
   TOOL_NAMES,
@@ -110,7 +109,7 @@ function removeReactive(text: string, file: string): string {
 }
 
 export function holdsReactive(text: string, file: string): boolean {
-  return findEntries(text, file, isReactiveHook).length > 0
+  return findCommands(text, file, isReactiveHook).length > 0
 }
 
 function claudeTarget(context: CommandContext, scope: Scope, project: string): Target {
@@ -200,7 +199,7 @@ export function reactiveTarget(context: CommandContext, host: string, scope: str
   return { ...target, what: 'reactive rules', ...how, notes: omissionNotes(rules) }
 }
 
-function loadRules(file: string, shown: string): readonly ReactiveRule[] {
+function loadRules(file: string, shown: string) {
   const text = requireText(file, shown)
   const refuse = (rule: number | undefined, field: string, detail: string): never => {
     const ofField = field === '' ? '' : `, ${quote(field, 80)}`

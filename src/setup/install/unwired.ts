@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { type FileRead, readSmallFile } from '../../disk/read.ts'
-import { hostsOfShell } from '../../hosts/all-hosts.ts'
+import { hostsOfShell, shellIdentity } from '../../hosts/all-hosts.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { attempt } from '../../kernel/values.ts'
@@ -37,7 +37,7 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   if (!isHomeKnown(context) || isFromPlugin(context)) return undefined
   const read = [...settingsFiles(context, name, root)].map((file) => readSmallFile(file))
   if (read.some((one) => mayHold(one, STARTS_HOOK))) return undefined
-  const session = host.shellIdentity?.(environment)?.session
+  const session = shellIdentity(environment)?.session
   // `status` reports unreadable files.
   if (attempt(() => sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session))) return undefined
   const line = (word: string): string => commandLine([word], context.rootOption)

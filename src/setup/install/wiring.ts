@@ -121,11 +121,14 @@ export function guardDisabledIn(
   context: CommandContext,
   managed: readonly SettingsLocation[],
   locations: readonly SettingsLocation[],
-): { readonly file: string | undefined } | undefined {
+) {
   const pick = ({ env }: Record<string, unknown>) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined)
   const found = effective(managed, pick) ?? effective(locations, pick)
-  if (found !== undefined) return String(found.value) === '1' ? { file: found.file } : undefined
-  return variable(context.environment, 'POSTFLIGHT_DISABLE') === '1' ? { file: undefined } : undefined
+  const value = found === undefined ? variable(context.environment, 'POSTFLIGHT_DISABLE') : String(found.value)
+  if (value !== '1') return undefined
+  return found === undefined
+    ? { where: 'the environment', fix: 'unset POSTFLIGHT_DISABLE' }
+    : { where: found.file, fix: 'remove POSTFLIGHT_DISABLE from "env" in that file' }
 }
 
 /** The marketplace's name follows it. */

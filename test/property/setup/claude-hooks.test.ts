@@ -4,14 +4,7 @@ import { claudeEntries } from '../../../src/hosts/hook-entries.ts'
 import { PostflightError } from '../../../src/kernel/errors.ts'
 import { shellWord } from '../../../src/kernel/text.ts'
 import type { CommandContext } from '../../../src/project/command-context.ts'
-import {
-  addEntries,
-  findCommands,
-  findEntries,
-  isInstalled,
-  isOurHook,
-  removeEntries,
-} from '../../../src/setup/claude-hooks.ts'
+import { addEntries, findCommands, isInstalled, isOurHook, removeEntries } from '../../../src/setup/claude-hooks.ts'
 import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { isReactiveHook, reactiveEntries } from '../../../src/setup/reactive/reactive-rule.ts'
 import { anyUnits, holds, hostileText, maybe } from '../arbitraries.ts'
@@ -162,7 +155,7 @@ describe('adding reactive rules to any settings', () => {
       const added = addEntries(text, REACTIVE, 's', isReactiveHook)
       expect(addEntries(added, REACTIVE, 's', isReactiveHook)).toBe(added)
       expect(oursIn(added)).toEqual(oursIn(text))
-      expect(findEntries(added, 's', isReactiveHook)).toHaveLength(RULES.length)
+      expect(findCommands(added, 's', isReactiveHook)).toHaveLength(RULES.length)
       same(read(removeEntries(added, 's', isReactiveHook)), read(text))
     })
   })

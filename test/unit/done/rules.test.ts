@@ -114,6 +114,7 @@ describe('the rules of a definition of done', () => {
     ['the longest texts', [MOST]],
   ])('are accepted with %s', (_what, done) => {
     expect(readRules({ done })).toHaveProperty('rules')
+    expect(isValid({ done })).toBe(true)
   })
 
   it('are kept without the fields that have no value', () => {

@@ -11,11 +11,11 @@ import {
 
 const marker = (fields: object) => parseMarker(JSON.stringify(fields))
 const caller = (session?: string, runChecks = false) => ({ session, runChecks })
-const refused = (why: 'other-session' | 'unowned' | 'unreadable', ...commands: string[]): CheckDecision => {
-  return { kind: 'refused', why, commands }
+const refused = (refusal: 'other-session' | 'unowned' | 'unreadable', ...commands: string[]): CheckDecision => {
+  return { refusal, commands, areForeign: refusal !== 'unreadable' }
 }
-const run = (areForeign: boolean, ...commands: string[]): CheckDecision => ({ kind: 'run', commands, areForeign })
-const FREE: CheckDecision = { kind: 'free' }
+const run = (areForeign: boolean, ...commands: string[]): CheckDecision => ({ commands, areForeign })
+const FREE = run(false)
 const MINE = { cc_session_id: 's1', checks: [{ run: 'a' }, { run: 'a', step: 'x' }] }
 const GIVEN = { ...MINE, cc_session_id: 's2', checks_session: 's1' }
 const BROKEN = { cc_session_id: 's1', checks: [{ run: 'a' }, { run: 5 }] }

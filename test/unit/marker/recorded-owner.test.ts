@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { Moment } from '../../../src/hosts/payload.ts'
 import {
   announcesWait,
+  idsIn,
   isMadeByCommand,
   isNamedInOutput,
+  OWNER_LINE,
   ownerFields,
-  printedIds,
-  waitingIds,
+  WAIT_LINE,
 } from '../../../src/marker/recorded-owner.ts'
 import { changedAt, marker, NOW_MS } from '../builders.ts'
 
@@ -34,7 +35,7 @@ describe('a marker is named as made by', () => {
     ...['created', 'renewed', 'replaced', 'adopted'].map((verb) => `noise\n${verb} specs/007_x/x  ${ID}\r\nmore`),
     `${ID}\n`,
   ])('a line that begins so, or the bare id of --quiet: %j', (output) => {
-    expect([...printedIds(output)]).toEqual([ID])
+    expect([...idsIn(output, OWNER_LINE)]).toEqual([ID])
   })
 
   it.each([
@@ -42,18 +43,18 @@ describe('a marker is named as made by', () => {
     ...[`specs/007_x/.postflight-pending  pending · ${ID}`, `waiting specs/007_x/.postflight-pending  ${ID}`],
     'created x  pf_../../../etc',
   ])('nothing else: %j', (output) => {
-    expect([...printedIds(output)]).toEqual([])
+    expect([...idsIn(output, OWNER_LINE)]).toEqual([])
   })
 
   it('but as waiting by its own line alone', () => {
-    expect([...waitingIds(`waiting specs/007_x/.postflight-pending  ${ID}`)]).toEqual([ID])
-    expect([...waitingIds(LINE)]).toEqual([])
+    expect([...idsIn(`waiting specs/007_x/.postflight-pending  ${ID}`, WAIT_LINE)]).toEqual([ID])
+    expect([...idsIn(LINE, WAIT_LINE)]).toEqual([])
   })
 })
 
 describe('the line of a marker', () => {
   const owns = (fields: object, one: Moment, times = MADE): boolean =>
-    isNamedInOutput(marker({ ...OURS, ...fields }), times, one, printedIds(LINE))
+    isNamedInOutput(marker({ ...OURS, ...fields }), times, one, idsIn(LINE, OWNER_LINE))
 
   const untimed = use('create', UNTIMED)
   const undated = { ...INHERITED, created: undefined }
@@ -175,7 +176,7 @@ describe('the time of a marker', () => {
 })
 
 describe('a command announces a wait', () => {
-  const waiting = waitingIds(`waiting x  ${ID}`)
+  const waiting = idsIn(`waiting x  ${ID}`, WAIT_LINE)
 
   const silent: ReadonlySet<string> = new Set()
 

@@ -35,7 +35,7 @@ describe('the forms of <task>', () => {
     ['999999', 999_999],
     ['0000000000259', 259],
   ])('%s is a number', (text, number) => {
-    expect(parseTaskReference(text)).toEqual({ kind: 'number', number })
+    expect(parseTaskReference(text)).toBe(number)
   })
 
   it.each(['1000000', '9'.repeat(400)])('%s is too large', (task) => {
@@ -46,7 +46,7 @@ describe('the forms of <task>', () => {
   it.each(['259_prove_completeness', 'OC_12', 'x', '12a', 'größe', 'a b', "it's", 'a'.repeat(120), '٣'])(
     '%s is a name',
     (name) => {
-      expect(parseTaskReference(name)).toEqual({ kind: 'name', name })
+      expect(parseTaskReference(name)).toBe(name)
     },
   )
 
@@ -57,7 +57,7 @@ describe('the forms of <task>', () => {
   })
 
   it('. is specs/ itself', () => {
-    expect(parseTaskReference('.')).toEqual({ kind: 'specs' })
+    expect(parseTaskReference('.')).toBe('.')
   })
 
   it.each(UNSAFE_NAMES)('a name %s is refused', (_, names) => {

@@ -9,15 +9,7 @@ import {
   withoutEventWord,
 } from '../../../src/hosts/hook-entries.ts'
 import { isJsonObject } from '../../../src/kernel/values.ts'
-import {
-  addEntries,
-  findCommands,
-  findEntries,
-  findLocations,
-  isInstalled,
-  isOurHook,
-  removeEntries,
-} from '../../../src/setup/claude-hooks.ts'
+import { addEntries, findCommands, isInstalled, isOurHook, removeEntries } from '../../../src/setup/claude-hooks.ts'
 import { thrownBy } from '../builders.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
@@ -219,12 +211,11 @@ describe('finding', () => {
 
   it('returns the places of our hooks: the event, the group in its list, the hook in its group', () => {
     const stops = [{ hooks: [FOREIGN] }, { hooks: [FOREIGN, OURS, OURS_OF_OLD] }]
-    expect(findLocations(json({ hooks: { Stop: stops, Other: [null, { hooks: [OURS] }] } }), PATH, isOurHook)).toEqual([
-      { event: 'Stop', group: 1, hook: 1 },
-      { event: 'Stop', group: 1, hook: 2 },
-      { event: 'Other', group: 1, hook: 0 },
+    expect(findCommands(json({ hooks: { Stop: stops, Other: [null, { hooks: [OURS] }] } }), PATH, isOurHook)).toEqual([
+      { event: 'Stop', group: 1, hook: 1, command: OURS.command },
+      { event: 'Stop', group: 1, hook: 2, command: OURS_OF_OLD.command },
+      { event: 'Other', group: 1, hook: 0, command: OURS.command },
     ])
-    expect(findLocations('', PATH, isOurHook)).toEqual([])
   })
 })
 
@@ -236,12 +227,11 @@ describe('two kinds of our hooks', () => {
   it('are added, found and removed independently', () => {
     const both = addEntries(add(''), others('new'), PATH, isOther)
     expect(hooksOf(both).Stop).toEqual([{ hooks: [OURS_AT_STOP] }, { matcher: 'Bash', hooks: [agent('new')] }])
-    expect(findEntries(both, PATH, isOther)).toEqual(others('new'))
     expect(isInstalled(both, others('new'), PATH, isOther)).toBe(true)
     expect(isInstalled(both, ENTRIES, PATH, isOurHook)).toBe(true)
     expect(isInstalled(both, others('old'), PATH, isOther)).toBe(false)
     expect(removeEntries(both, PATH, isOther)).toBe(add(''))
-    expect(findEntries(remove(both), PATH, isOther)).toEqual(others('new'))
+    expect(isInstalled(remove(both), others('new'), PATH, isOther)).toBe(true)
   })
 
   it('in one group are taken out of it, and the group stays for the other kind', () => {
