@@ -2,6 +2,7 @@ import { newRunId } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { cut } from '../../kernel/text.ts'
+import { attempt } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
@@ -67,11 +68,7 @@ export function startRun(
 
 /** Whether the state may be this run's: a sync can fail after the write. */
 function isWritten(folder: TaskFolder, id: string): boolean {
-  try {
-    return readState(folder)?.id === id
-  } catch {
-    return true
-  }
+  return attempt(() => readState(folder)?.id === id, true)
 }
 
 export interface ChangedRun {
