@@ -189,17 +189,13 @@ function endedAt({ endedSteps }: WorkflowState, step: number): EndedStep | undef
   return endedSteps.find((one) => one.step === step)
 }
 
-/** `approval`: `phase` needs an approval that this would bypass. */
-export type FromRefusal = { readonly kind: 'not-entered' } | { readonly kind: 'approval'; readonly phase: string }
-
-/** Enters an earlier phase again, and allows each phase one more visit. Bypassed phases count as skipped. */
-export function enterFrom(
-  state: WorkflowState,
-  phase: Phase,
-  nowMs: number,
-): { readonly state: WorkflowState } | { readonly refusal: FromRefusal } {
+/**
+ * Enters an earlier phase again, and allows each phase one more visit. Bypassed phases count as skipped. The refusal
+ * `approval`: `phase` needs an approval that this would bypass.
+ */
+export function enterFrom(state: WorkflowState, phase: Phase, nowMs: number) {
   const { definition, phase: current } = state
-  if (visitsOf(state, phase.id) === 0) return { refusal: { kind: 'not-entered' } }
+  if (visitsOf(state, phase.id) === 0) return { refusal: { kind: 'not-entered' as const } }
   const granted = { ...state, visitsGranted: state.visitsGranted + 1 }
   if (phase.id === current) return { state: limitGranted(enter(granted, phase, nowMs)) }
   const ways = forwardWays(definition)
@@ -213,7 +209,7 @@ export function enterFrom(
     return isAhead && !leadsTo(ways, phase.id, id)
   }
   const unapproved = definition.phases.find(isRefused)
-  if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
+  if (unapproved !== undefined) return { refusal: { kind: 'approval' as const, phase: unapproved.id } }
   const skipped = wayTo(ways, current, phase.id).filter(isPassedOver)
   const how = `resume --from ${phase.id}`
   const left: WorkflowState = { ...granted, unfinished: { ...state.unfinished, [current]: 'open' } }

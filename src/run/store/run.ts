@@ -71,13 +71,10 @@ function isWritten(folder: TaskFolder, id: string): boolean {
   return attempt(() => readState(folder)?.id === id, true)
 }
 
-export interface ChangedRun {
-  /** Read under the lock of the change, so that a hook's change does not count as ours. */
-  readonly before: WorkflowState
-  readonly state: WorkflowState
-}
+export type ChangedRun = ReturnType<typeof stopRun>
 
-export function stopRun(folder: TaskFolder, nowMs: number): ChangedRun {
+/** `before`: read under the lock of the change, so that a hook's change does not count as ours. */
+export function stopRun(folder: TaskFolder, nowMs: number) {
   return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
     if (!before.active) return { before, state: before }
     const asked = requestStop(before, nowMs)
