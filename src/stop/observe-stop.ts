@@ -1,5 +1,5 @@
 import { isPast, partWay } from '../disk/age.ts'
-import { birthMs, errorText, locationIdentity } from '../disk/file-facts.ts'
+import { birthMs, errorText } from '../disk/file-facts.ts'
 import { sessionTranscript } from '../hosts/all-hosts.ts'
 import type { Moment, Occasion, Payload } from '../hosts/payload.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
@@ -8,8 +8,8 @@ import { readLoopGuard } from '../marker/count/count.ts'
 import { spentOf } from '../marker/given-up.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { madeAtMs, markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
-import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
-import { foldersHolding, isSessionFolder, listTaskFolders } from '../project/task-folders.ts'
+import type { SearchProblem } from '../project/task-folder.ts'
+import { firstOfItsPlace, foldersHolding, isSessionFolder, listTaskFolders } from '../project/task-folders.ts'
 import type { Unfinished } from './answer-for.ts'
 import { type SeenMarker, stampsWait } from './plan.ts'
 import { judgeOwnership } from './rules.ts'
@@ -44,17 +44,6 @@ type InFolder = Pick<StoredMarker, 'folder'>
 
 export function byPath({ folder: one }: InFolder, { folder: other }: InFolder): number {
   return one.path < other.path ? -1 : 1
-}
-
-/** Markers may be replaced between two calls, so this compares folders. */
-function firstOfItsPlace(): (folder: TaskFolder) => boolean {
-  const seen = new Set<string>()
-  return ({ path }) => {
-    const location = locationIdentity(path) ?? path
-    const isFirst = !seen.has(location)
-    seen.add(location)
-    return isFirst
-  }
 }
 
 function isNew(problem: SearchProblem, known: readonly SearchProblem[]): boolean {

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { isPast, processAgeMs } from '../../disk/age.ts'
-import { errorText, kindAt, locationIdentity } from '../../disk/file-facts.ts'
+import { errorText, kindAt } from '../../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
 import { removeFile } from '../../disk/write.ts'
 import type { Occasion } from '../../hosts/payload.ts'
@@ -10,7 +10,7 @@ import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { oneLine, quote } from '../../kernel/text.ts'
 import type { Recorded } from '../../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
-import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
+import { firstOfItsPlace, foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { UnfinishedRun } from '../../stop/answer-for.ts'
 import type { UnfinishedStatus } from '../../stop/recovery.ts'
 import { afterSessionStart } from '../machine/agent-stop.ts'
@@ -41,7 +41,7 @@ const SEARCH_MS = 2_000
 export function findActiveRuns(roots: readonly string[], deadline = Number.POSITIVE_INFINITY) {
   const runs: { readonly folder: TaskFolder; readonly state: WorkflowState }[] = []
   const problems: UnusableRun[] = []
-  const seen = new Set<string>()
+  const isFirst = firstOfItsPlace()
   const endMs = Math.min(deadline, processAgeMs() + SEARCH_MS)
   for (const root of roots) {
     const unlisted: SearchProblem[] = []
@@ -57,10 +57,7 @@ export function findActiveRuns(roots: readonly string[], deadline = Number.POSIT
           removeEndedRunFile(file)
           continue
         }
-        // Two roots may lead to the same folder.
-        const location = locationIdentity(folder.path) ?? folder.path
-        if (!seen.has(location)) runs.push({ folder, state })
-        seen.add(location)
+        if (isFirst(folder)) runs.push({ folder, state })
       } catch (error) {
         if (error instanceof LockBusy) throw error
         const place = folder === undefined ? file.path : stateDisplayPath(folder)
