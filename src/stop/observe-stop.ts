@@ -9,9 +9,9 @@ import { spentOf } from '../marker/given-up.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { madeAtMs, markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
 import type { SearchProblem } from '../project/task-folder.ts'
-import { firstOfItsPlace, foldersHolding, isSessionFolder, listTaskFolders } from '../project/task-folders.ts'
-import type { Unfinished } from './answer-for.ts'
+import { firstOfItsPlace, foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import { type SeenMarker, stampsWait } from './plan.ts'
+import type { UnfinishedPostflight } from './recovery.ts'
 import { judgeOwnership } from './rules.ts'
 
 /** Writes nothing. */
@@ -88,7 +88,7 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
   let unread = 0
   const readingEnds = partWay(deadline, OBSERVING_SHARE)
   const listed = roots.map(listTaskFolders)
-  const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName): Unfinished[] => {
+  const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName): UnfinishedPostflight[] => {
     const found = readMarkers(listed, fileName, readingEnds)
     unread += found.unread
     const unreadable = found.markers.filter((read) => read.kind === 'unreadable')
@@ -100,8 +100,7 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
     return found.markers
       .filter((read) => read.kind === 'marker')
       .map(({ folder, marker, times }) => {
-        const ageMs = nowMs - madeAtMs(marker, times, nowMs)
-        return { state, folder, isDone: isSessionFolder(folder), marker, ageMs }
+        return { state, folder, marker, ageMs: nowMs - madeAtMs(marker, times, nowMs) }
       })
   })
   return { unfinished, problems, unread }

@@ -1,5 +1,6 @@
 import { parsePayload } from '../../src/hosts/all-hosts.ts'
 import type { Moment, Payload } from '../../src/hosts/payload.ts'
+import type { CommandReader } from '../../src/kernel/command-line.ts'
 import { type Marker, parseMarker } from '../../src/marker/marker.ts'
 import type { FileTimes } from '../../src/marker/stored-marker.ts'
 import type { TaskFolder } from '../../src/project/task-folder.ts'
@@ -81,6 +82,18 @@ export function stopOf(payload: Payload, sessionBornMs?: number): Moment {
 /** A task folder of the project `/home/me/p`, or of another root. */
 export function taskFolder(task = '259_prove_completeness', root = '/home/me/p'): TaskFolder {
   return { root, path: `${root}/specs/${task}`, task, relative: `specs/${task}` }
+}
+
+/** Of a definition of done. */
+export const SESSION_FOLDER: TaskFolder = {
+  ...taskFolder(`done-${'0'.repeat(16)}`),
+  relative: `specs/.postflight/done-${'0'.repeat(16)}`,
+}
+
+/** A shell that finds `/home/me/p` itself, and has `postflight` on its PATH. */
+export const READER: CommandReader = {
+  foundRoot: '/home/me/p',
+  findForm: () => ({ onPath: true, byNpx: false, script: '/opt/postflight.js' }),
 }
 
 export function seen(fields: Fields = {}, more: Partial<Extract<SeenMarker, { kind: 'marker' }>> = {}): SeenMarker {

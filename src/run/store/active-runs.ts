@@ -11,8 +11,7 @@ import { oneLine, quote } from '../../kernel/text.ts'
 import type { Recorded } from '../../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
 import { firstOfItsPlace, foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
-import type { UnfinishedRun } from '../../stop/answer-for.ts'
-import type { UnfinishedStatus } from '../../stop/recovery.ts'
+import type { UnfinishedStatus, UnfinishedWorkflow } from '../../stop/recovery.ts'
 import { afterSessionStart } from '../machine/agent-stop.ts'
 import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
@@ -93,7 +92,7 @@ function removeEndedRunFile({ path: file, id, folder, isSearched }: RunFile): vo
 export function listUnfinishedRuns(
   roots: readonly string[],
   { nowMs, deadline }: { readonly nowMs: number; readonly deadline?: number | undefined },
-): UnfinishedRun[] {
+): UnfinishedWorkflow[] {
   const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
   return folders.flatMap((folder) => {
     const state = isPast(deadline) ? undefined : runStatus(folder)?.state
@@ -105,7 +104,7 @@ export function listUnfinishedRuns(
   })
 }
 
-export function listActiveRuns(root: string, nowMs: number): UnfinishedRun[] {
+export function listActiveRuns(root: string, nowMs: number): UnfinishedWorkflow[] {
   return listUnfinishedRuns([root], { nowMs }).filter(({ status }) => status !== 'stalled')
 }
 
@@ -116,7 +115,7 @@ function statusOf(folder: TaskFolder, state: WorkflowState): UnfinishedStatus | 
   return needOf(state).kind === 'approval' ? 'approval' : 'running'
 }
 
-export function noteSessionStarts(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
+export function noteSessionStarts(runs: readonly UnfinishedWorkflow[], session: string | undefined): Recorded[] {
   const mine = runs.filter(({ expectsStart, hostSession }) => expectsStart && hostSession === session)
   return mine.flatMap(({ folder }) => changeRun(folder, session, afterSessionStart))
 }
