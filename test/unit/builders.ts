@@ -11,7 +11,7 @@ import type { BlockedMarker } from '../../src/stop/reason.ts'
 
 export const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 /** The marker of the original pattern, as an unquoted heredoc of a skill writes it. */
 export const PATTERN_MARKER = `{
@@ -84,11 +84,10 @@ export function taskFolder(task = '259_prove_completeness', root = '/home/me/p')
   return { root, path: `${root}/specs/${task}`, task, relative: `specs/${task}` }
 }
 
+const DONE = `done-${'0'.repeat(16)}`
+
 /** Of a definition of done. */
-export const SESSION_FOLDER: TaskFolder = {
-  ...taskFolder(`done-${'0'.repeat(16)}`),
-  relative: `specs/.postflight/done-${'0'.repeat(16)}`,
-}
+export const SESSION_FOLDER: TaskFolder = { ...taskFolder(DONE), relative: `specs/.postflight/${DONE}` }
 
 /** A shell that finds `/home/me/p` itself, and has `postflight` on its PATH. */
 export const READER: CommandReader = {

@@ -109,8 +109,7 @@ export function isApprovalDue(state: WorkflowState): boolean {
 }
 
 export function approveState(state: WorkflowState, note: string | undefined, nowMs: number): WorkflowState {
-  const approved = judged(state, 'approved', note, nowMs)
-  return { ...approved, approval: { standing: 'approved', note } }
+  return judged(state, 'approved', note, nowMs)
 }
 
 /** Counts as an attempt. The next turn archives the artifact and asks again. */
@@ -119,7 +118,6 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
   const why = rejectedBecause(reason)
   const rejected: WorkflowState = {
     ...judged(state, 'rejected', reason, nowMs),
-    approval: { standing: 'rejected', note: reason },
     phaseAttempts,
     lastFailure: why,
     stage: hasBegun(state) ? 'archiving-rejected' : 'archiving',
@@ -128,9 +126,9 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
   return isSpent ? end(rejected, 'stalled', nowMs, attemptsFailed(phaseAttempts, why)) : rejected
 }
 
-function judged(state: WorkflowState, event: 'approved' | 'rejected', detail: string | undefined, nowMs: number) {
-  const noted = withTransition(state, { event, ...where(state), detail }, nowMs)
-  return state.active ? countElapsed(noted, nowMs) : noted
+function judged(state: WorkflowState, standing: 'approved' | 'rejected', note: string | undefined, nowMs: number) {
+  const noted = withTransition(state, { event: standing, ...where(state), detail: note }, nowMs)
+  return { ...(state.active ? countElapsed(noted, nowMs) : noted), approval: { standing, note } }
 }
 
 export type Steered = { readonly state: WorkflowState } | { readonly refusal: ErrorArguments['run-step']['status'] }

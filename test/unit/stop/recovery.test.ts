@@ -3,16 +3,13 @@ import { HOUR_MS } from '../../../src/kernel/time.ts'
 import type { TaskFolder } from '../../../src/project/task-folder.ts'
 import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from '../../../src/stop/recovery.ts'
 import { RECOVERY_TEXT } from '../../../src/stop/stop-messages.ts'
-import { marker, READER, SESSION_FOLDER, taskFolder } from '../builders.ts'
+import { type Fields, marker, READER, SESSION_FOLDER, taskFolder } from '../builders.ts'
 
 type More<Item> = Partial<Item & Pick<TaskFolder, 'task' | 'root'>>
 
-function unfinished(fields: object = {}, { task = '259_x', root, ...more }: More<UnfinishedPostflight> = {}) {
-  const item: UnfinishedPostflight = {
-    ...{ state: 'pending', folder: taskFolder(task, root), marker: marker({ ...fields }), ageMs: 2 * HOUR_MS },
-    ...more,
-  }
-  return item
+function unfinished(fields: Fields = {}, { task = '259_x', root, ...more }: More<UnfinishedPostflight> = {}) {
+  const folder = taskFolder(task, root)
+  return { state: 'pending' as const, folder, marker: marker(fields), ageMs: 2 * HOUR_MS, ...more }
 }
 
 function unfinishedRun({ task = '259_x', root, ...more }: More<UnfinishedWorkflow> = {}): UnfinishedWorkflow {
@@ -20,15 +17,8 @@ function unfinishedRun({ task = '259_x', root, ...more }: More<UnfinishedWorkflo
   return { ...run, ageMs: 2 * HOUR_MS, expectsStart: false, ...more }
 }
 
-function textOf(
-  postflights: readonly UnfinishedPostflight[],
-  session: string | undefined,
-  runs?: readonly UnfinishedWorkflow[],
-  foundRoot = READER.foundRoot,
-) {
-  return composeRecovery({ ...READER, foundRoot }, postflights, session, runs)
-}
-
+type Given = Parameters<typeof composeRecovery> extends [unknown, ...infer Rest] ? Rest : never
+const textOf = (...given: Given) => composeRecovery(READER, ...given)
 const linesOf = (text: string | undefined): string[] => (text ?? '').split('\n')
 
 describe('the text for a session that starts', () => {
@@ -71,7 +61,7 @@ describe('the text for a session that starts', () => {
     const { advice, workflowAdvice, doubt } = RECOVERY_TEXT
     const finish = advice('postflight adopt <task>', 'postflight clear <task>')
     const go = workflowAdvice('postflight workflow status <task>', 'postflight workflow resume <task>')
-    const lastOf = (...given: Parameters<typeof textOf>) => linesOf(textOf(...given)).at(-1)
+    const lastOf = (...given: Given) => linesOf(textOf(...given)).at(-1)
     expect(lastOf([unfinished()], 's1', [unfinishedRun()])).toBe(`${finish} ${go} ${doubt}`)
     expect(lastOf([unfinished()], 's1')).toBe(`${finish} ${doubt}`)
     expect(lastOf([], 's1', [unfinishedRun()])).toBe(`${go} ${doubt}`)
@@ -88,7 +78,9 @@ describe('the text for a session that starts', () => {
 
   it('contains a long root and long tasks as a whole, for commands', () => {
     const named = { root: `/${'r'.repeat(150)}`, task: `${'a'.repeat(120)}/${'t'.repeat(120)}` }
-    const [intro, run, item] = linesOf(textOf([unfinished({}, named)], 's1', [unfinishedRun(named)], named.root))
+    const [intro, run, item] = linesOf(
+      composeRecovery({ ...READER, foundRoot: named.root }, [unfinished({}, named)], 's1', [unfinishedRun(named)]),
+    )
     expect(intro).toContain(`${named.root}/specs`)
     expect(run).toContain(`postflight workflow resume ${named.task}\``)
     expect(item).toMatch(`- ${named.task}:`)
@@ -146,7 +138,9 @@ describe("the words of a repository's files are not passed on", () => {
 
   it('names are one line, cut, and without escapes', () => {
     const hostile = `\u001b[2J\n${'x'.repeat(5000)}`
-    const text = textOf([unfinished({ operation: hostile }, { task: hostile, root: hostile })], 's1', [], hostile) ?? ''
+    const asker = { ...READER, foundRoot: hostile }
+    const named = { task: hostile, root: hostile }
+    const text = composeRecovery(asker, [unfinished({ operation: hostile }, named)], 's1') ?? ''
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
     expect(linesOf(text)).toHaveLength(3)
     expect(text.length).toBeLessThan(1000)

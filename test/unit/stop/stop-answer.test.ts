@@ -96,10 +96,8 @@ describe('the answer to a stop', () => {
 })
 
 describe('the checks of specs/done.yaml', () => {
-  const folder = SESSION_FOLDER
-
   it('block with the command that runs them, and nothing about a marker', () => {
-    expect(linesOf(speak({ outcomes: [blocked({}, { folder })] }))).toEqual([
+    expect(linesOf(speak({ outcomes: [blocked({}, { folder: SESSION_FOLDER })] }))).toEqual([
       'commit',
       'Run the checks: postflight done',
       'Blocked stop 1 of 3. (After the third, you may stop.)',
@@ -107,7 +105,8 @@ describe('the checks of specs/done.yaml', () => {
   })
 
   it('are given up with a notice that names this command', () => {
-    const given = (fields: object) => speak({ outcomes: [{ kind: 'capped', stored: stored(fields, { folder }) }] })
+    const given = (fields: object) =>
+      speak({ outcomes: [{ kind: 'capped', stored: stored(fields, { folder: SESSION_FOLDER }) }] })
     expect(given({}).notices).toEqual([doneGivenUp('postflight done', undefined)])
     const checks = [{ run: 'true' }, { run: 'npm test', failed: { exit_code: 1, output: '' } }]
     const said = '`npm test` failed the last time (exit code 1)'
