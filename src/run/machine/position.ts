@@ -64,14 +64,10 @@ export function withWork(
   return { ...state, inWork, endedSteps, stage: inWork.some(({ out }) => out) ? state.stage : withdrawn(state) }
 }
 
-export function withStepEnded(
-  state: WorkflowState,
-  { step, attempts }: Pick<StepInWork, 'step' | 'attempts'>,
-  outcome: EndedStep['outcome'],
-): WorkflowState {
-  const inWork = state.inWork.filter((one) => one.step !== step)
-  const ended = withWork(state, inWork, [...state.endedSteps, { step, attempts, outcome }])
-  return outcome === 'done' ? ended : { ...ended, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
+export function withStepEnded(state: WorkflowState, ended: EndedStep): WorkflowState {
+  const inWork = state.inWork.filter((one) => one.step !== ended.step)
+  const next = withWork(state, inWork, [...state.endedSteps, ended])
+  return ended.outcome === 'done' ? next : { ...next, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
 }
 
 export function withPhaseSkipped(state: WorkflowState, id: string, nowMs: number, detail?: string): WorkflowState {

@@ -170,7 +170,7 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   const work = state.inWork.find((one) => one.step === step)
   const ending = { step, attempts: work?.attempts ?? 0 }
   const entry = { event: 'step-skipped', ...where(state, ending), detail: 'skipped by a person' } as const
-  const skipped = withStepEnded(withTransition(state, entry, nowMs), ending, 'skipped')
+  const skipped = withStepEnded(withTransition(state, entry, nowMs), { ...ending, outcome: 'skipped' })
   // Its failure says nothing about the next step. In a batch the last failure may be another step's.
   return { state: work?.failure === state.lastFailure ? { ...skipped, lastFailure: undefined } : skipped }
 }

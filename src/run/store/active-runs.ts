@@ -89,23 +89,20 @@ function removeEndedRunFile({ path: file, id, folder, isSearched }: RunFile): vo
 }
 
 /** Looks at every state: a run may have lost its run file and its id. Never throws. */
-export function listUnfinishedRuns(
-  roots: readonly string[],
-  { nowMs, deadline }: { readonly nowMs: number; readonly deadline?: number | undefined },
-): UnfinishedWorkflow[] {
+export function listUnfinishedRuns(roots: readonly string[], moment: Pick<Occasion, 'nowMs' | 'deadline'>) {
   const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
-  return folders.flatMap((folder) => {
-    const state = isPast(deadline) ? undefined : runStatus(folder)?.state
+  return folders.flatMap((folder): UnfinishedWorkflow[] => {
+    const state = isPast(moment.deadline) ? undefined : runStatus(folder)?.state
     const status = state === undefined ? undefined : statusOf(folder, state)
     if (state === undefined || status === undefined) return []
     const { name, hostSession, updatedMs, active } = state
     const expectsStart = active && afterSessionStart(state) !== state
-    return [{ folder, name, hostSession, status, ageMs: nowMs - updatedMs, expectsStart }]
+    return [{ folder, name, hostSession, status, ageMs: moment.nowMs - updatedMs, expectsStart }]
   })
 }
 
 export function listActiveRuns(root: string, nowMs: number): UnfinishedWorkflow[] {
-  return listUnfinishedRuns([root], { nowMs }).filter(({ status }) => status !== 'stalled')
+  return listUnfinishedRuns([root], { nowMs, deadline: undefined }).filter(({ status }) => status !== 'stalled')
 }
 
 function statusOf(folder: TaskFolder, state: WorkflowState): UnfinishedStatus | undefined {

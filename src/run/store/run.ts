@@ -10,7 +10,7 @@ import { removeIfEnded, turnUnderLock } from '../drive.ts'
 import { isIdle } from '../machine/agent-stop.ts'
 import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isResumable, needOf } from '../machine/position.ts'
-import { isPrompted, newState, type Runner, visitsOf, type WorkflowState } from '../machine/state.ts'
+import { isPrompted, newState, type Runner, type Starter, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
   abortState,
   approveState,
@@ -34,15 +34,8 @@ import { readState, withRun, withRunLock, writeChanged, writeState } from './sta
 export function startRun(
   folder: TaskFolder,
   definition: Definition,
-  runner: Runner,
-  options: {
-    readonly nowMs: number
-    readonly fresh: boolean
-    readonly inputs: Readonly<Record<string, string>>
-    readonly definitionFile?: string | undefined
-  },
+  { fresh, ...starter }: Omit<Starter, 'id'> & { readonly fresh: boolean },
 ) {
-  const { fresh, ...given } = options
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
     const present = readState(folder)
     if (present !== undefined && (present.active || !fresh)) {
@@ -51,7 +44,7 @@ export function startRun(
       throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
     }
     const id = newRunId()
-    const state = newState(definition, { ...runner, ...given, id })
+    const state = newState(definition, { ...starter, id })
     let aside: string | undefined
     try {
       // First: no run may be active without its run file.
@@ -97,7 +90,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     const circumstances = { nowMs, returned: false, mayPrompt: false }
     const id = idToResume(folder, state.id)
     const resumed = { ...resumeState(state, runner, observe(folder, state, circumstances)), id }
-    const begun = from === undefined ? resumed : enteredFrom(folder, state, resumed, from, nowMs)
+    const begun = from === undefined ? resumed : enteredFrom(folder, resumed, from, nowMs)
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
     const { state: seen } = turnUnderLock(folder, begun, circumstances, { onDisk: state })
@@ -115,18 +108,12 @@ function requireResumable(folder: TaskFolder, state: WorkflowState): void {
 }
 
 /** Throws if `--from` is refused. */
-export function enteredFrom(
-  folder: TaskFolder,
-  before: WorkflowState,
-  resumed: WorkflowState,
-  from: string,
-  nowMs: number,
-): WorkflowState {
-  const entered = enterFrom(resumed, requirePhase(folder, before, from), nowMs)
+export function enteredFrom(folder: TaskFolder, state: WorkflowState, from: string, nowMs: number): WorkflowState {
+  const entered = enterFrom(state, requirePhase(folder, state, from), nowMs)
   if ('state' in entered) return entered.state
   const task = taskWord(folder)
   if (entered.refusal.kind === 'approval') throw new PostflightError('phase-approval', { task, ...entered.refusal })
-  const known = before.definition.phases.flatMap(({ id }) => (visitsOf(before, id) > 0 ? id : []))
+  const known = state.definition.phases.flatMap(({ id }) => (visitsOf(state, id) > 0 ? id : []))
   throw new PostflightError('phase-not-entered', { task, phase: from, known: cut(known.join(', '), 500) })
 }
 
