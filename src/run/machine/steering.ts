@@ -27,7 +27,7 @@ import {
   withdrawn,
   withTransition,
 } from './state.ts'
-import type { EndedStep, StepInWork } from './state-fields.ts'
+import type { StepInWork } from './state-fields.ts'
 import { attemptsFailed, givesUpTooMany } from './step-machine.ts'
 
 /** A person's changes to a run: stop, resume, abort, accept its end, approve, reject, retry or skip a step. Pure. */
@@ -137,7 +137,7 @@ export type Steered = { readonly state: WorkflowState } | { readonly refusal: Er
 export function retryStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const refusal = refusalOf(state, step)
   if (refusal !== undefined) return { refusal }
-  const ended = endedAt(state, step)
+  const ended = state.endedSteps.find((one) => one.step === step)
   if (ended === undefined) {
     const spent = state.inWork.find((one) => one.step === step && isSpent(one))
     return spent === undefined ? { refusal: 'not-ended' } : { state: again(state, spent, nowMs) }
@@ -164,7 +164,7 @@ function again(state: WorkflowState, work: Omit<StepInWork, 'maxAttempts' | 'out
 export function skipStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const refusal = refusalOf(state, step)
   if (refusal !== undefined) return { refusal }
-  const ended = endedAt(state, step)
+  const ended = state.endedSteps.find((one) => one.step === step)
   if (ended !== undefined) return ended.outcome === 'done' ? { refusal: 'done' } : { state }
   if (givesUpTooMany(state, currentPhase(state))) return { refusal: 'too-many' }
   const work = state.inWork.find((one) => one.step === step)
@@ -181,10 +181,6 @@ function refusalOf(
 ): ErrorArguments['run-step']['status'] | undefined {
   if (!stepsKnown || totalSteps === 0) return 'no-steps'
   return step < 0 || step >= totalSteps ? 'unknown' : undefined
-}
-
-function endedAt({ endedSteps }: WorkflowState, step: number): EndedStep | undefined {
-  return endedSteps.find((one) => one.step === step)
 }
 
 /**

@@ -52,16 +52,13 @@ export function startRun(
       aside = putAside(folder, definition, present)
       writeState(folder, state, undefined)
     } catch (error) {
-      if (!isWritten(folder, id)) removeRunFile(folder, id)
+      // The state may be this run's: a sync can fail after the write.
+      const mayBeWritten = attempt(() => readState(folder)?.id === id, true)
+      if (!mayBeWritten) removeRunFile(folder, id)
       throw error
     }
     return { state, aside }
   })
-}
-
-/** Whether the state may be this run's: a sync can fail after the write. */
-function isWritten(folder: TaskFolder, id: string): boolean {
-  return attempt(() => readState(folder)?.id === id, true)
 }
 
 export type ChangedRun = ReturnType<typeof stopRun>
