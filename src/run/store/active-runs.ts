@@ -122,16 +122,10 @@ export function runStatus(folder: TaskFolder) {
   try {
     const state = readState(folder)
     if (state === undefined) return undefined
-    const name = oneLine(state.name, 100)
-    if (!state.active) {
-      return { status: 'over' as const, note: `the workflow "${name}" has ended (${state.outcome ?? ''})`, state }
-    }
+    const workflow = `the workflow "${oneLine(state.name, 100)}"`
+    if (!state.active) return { status: 'over' as const, note: `${workflow} has ended (${state.outcome ?? ''})`, state }
     const waits = needOf(state).kind === 'approval' ? ' (waits for approval)' : ''
-    return {
-      status: 'running' as const,
-      note: `the workflow "${name}" is running: ${locationText(state)}${waits}`,
-      state,
-    }
+    return { status: 'running' as const, note: `${workflow} is running: ${locationText(state)}${waits}`, state }
   } catch (error) {
     return { status: 'unusable' as const, note: messageOf(error), state: undefined }
   }
