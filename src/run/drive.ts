@@ -220,7 +220,6 @@ function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: S
       moved.set(effect.file, `${effect.folder}/${effect.name}`)
     },
     write: () => {},
-    isOutOfTime: () => false,
   })
   return takenFrom(folder, start, reconciled)
 }
