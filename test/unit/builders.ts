@@ -87,7 +87,7 @@ export function taskFolder(task = '259_prove_completeness', root = '/home/me/p')
 const DONE = `done-${'0'.repeat(16)}`
 
 /** Of a definition of done. */
-export const SESSION_FOLDER: TaskFolder = { ...taskFolder(DONE), relative: `specs/.postflight/${DONE}` }
+export const DONE_FOLDER: TaskFolder = { ...taskFolder(DONE), relative: `specs/.postflight/${DONE}` }
 
 /** A shell that finds `/home/me/p` itself, and has `postflight` on its PATH. */
 export const READER: CommandReader = {

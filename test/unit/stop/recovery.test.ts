@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../../src/kernel/time.ts'
 import type { TaskFolder } from '../../../src/project/task-folder.ts'
 import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from '../../../src/stop/recovery.ts'
 import { RECOVERY_TEXT } from '../../../src/stop/stop-messages.ts'
-import { type Fields, marker, READER, SESSION_FOLDER, taskFolder } from '../builders.ts'
+import { DONE_FOLDER, type Fields, marker, READER, taskFolder } from '../builders.ts'
 
 type More<Item> = Partial<Item & Pick<TaskFolder, 'task' | 'root'>>
 
@@ -66,7 +66,7 @@ describe('the text for a session that starts', () => {
     expect(lastOf([unfinished()], 's1')).toBe(`${finish} ${doubt}`)
     expect(lastOf([], 's1', [unfinishedRun()])).toBe(`${go} ${doubt}`)
     const done = RECOVERY_TEXT.doneAdvice('postflight done')
-    const definition = unfinished({ cc_session_id: 's1' }, { folder: SESSION_FOLDER })
+    const definition = unfinished({ cc_session_id: 's1' }, { folder: DONE_FOLDER })
     expect(lastOf([definition], 's1')).toBe(`${done} ${doubt}`)
     expect(lastOf([definition, unfinished()], 's1')).toBe(`${finish} ${done} ${doubt}`)
     const clear = RECOVERY_TEXT.doneClear('postflight clear <task>')
@@ -138,9 +138,8 @@ describe("the words of a repository's files are not passed on", () => {
 
   it('names are one line, cut, and without escapes', () => {
     const hostile = `\u001b[2J\n${'x'.repeat(5000)}`
-    const asker = { ...READER, foundRoot: hostile }
-    const named = { task: hostile, root: hostile }
-    const text = composeRecovery(asker, [unfinished({ operation: hostile }, named)], 's1') ?? ''
+    const item = unfinished({ operation: hostile }, { task: hostile, root: hostile })
+    const text = composeRecovery({ ...READER, foundRoot: hostile }, [item], 's1') ?? ''
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
     expect(linesOf(text)).toHaveLength(3)
     expect(text.length).toBeLessThan(1000)

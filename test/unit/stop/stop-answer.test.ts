@@ -5,17 +5,7 @@ import { type Answered, answerToStart, answerToStop, type StopReport } from '../
 import type { StopOutcome } from '../../../src/stop/plan.ts'
 import { composeRecovery } from '../../../src/stop/recovery.ts'
 import { cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from '../../../src/stop/stop-messages.ts'
-import {
-  mainStop,
-  marker,
-  NOW_MS,
-  payload,
-  READER,
-  SESSION_FOLDER,
-  seen,
-  subagentStop,
-  taskFolder,
-} from '../builders.ts'
+import { DONE_FOLDER, mainStop, marker, NOW_MS, payload, READER, seen, subagentStop, taskFolder } from '../builders.ts'
 
 const FOLDER = taskFolder('259_x')
 
@@ -97,7 +87,7 @@ describe('the answer to a stop', () => {
 
 describe('the checks of specs/done.yaml', () => {
   it('block with the command that runs them, and nothing about a marker', () => {
-    expect(linesOf(speak({ outcomes: [blocked({}, { folder: SESSION_FOLDER })] }))).toEqual([
+    expect(linesOf(speak({ outcomes: [blocked({}, { folder: DONE_FOLDER })] }))).toEqual([
       'commit',
       'Run the checks: postflight done',
       'Blocked stop 1 of 3. (After the third, you may stop.)',
@@ -106,7 +96,7 @@ describe('the checks of specs/done.yaml', () => {
 
   it('are given up with a notice that names this command', () => {
     const given = (fields: object) =>
-      speak({ outcomes: [{ kind: 'capped', stored: stored(fields, { folder: SESSION_FOLDER }) }] })
+      speak({ outcomes: [{ kind: 'capped', stored: stored(fields, { folder: DONE_FOLDER }) }] })
     expect(given({}).notices).toEqual([doneGivenUp('postflight done', undefined)])
     const checks = [{ run: 'true' }, { run: 'npm test', failed: { exit_code: 1, output: '' } }]
     const said = '`npm test` failed the last time (exit code 1)'
