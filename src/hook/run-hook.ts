@@ -6,7 +6,7 @@ import { anyHost, parsePayload } from '../hosts/all-hosts.ts'
 import { EMPTY_PAYLOAD, type Occasion, occasionOf, type Payload } from '../hosts/payload.ts'
 import { messageOf } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
-import type { Environment } from '../kernel/values.ts'
+import { attempt, type Environment } from '../kernel/values.ts'
 import { appendRecorded } from '../project/journal.ts'
 import { notInJournal } from '../project/journal-entry.ts'
 import { findCommandForm, findHookLocation } from '../project/root.ts'
@@ -79,7 +79,8 @@ async function answerPayload(payload: Payload, hook: HookProcess): Promise<Answe
   const handle = Object.hasOwn(HANDLERS, payload.event) ? HANDLERS[payload.event] : undefined
   if (handle === undefined) return NOTHING_DONE
   const { environment, words, cli, deadline } = hook
-  const cwd = currentFolder(hook)
+  // Falls back to the top folder: the other start folders still count.
+  const cwd = attempt(hook.currentFolder, path.parse(import.meta.dirname).root)
   const location = findHookLocation({ option: rootOption(words), payloadCwd: payload.cwd, environment, cwd })
   const { roots, foundRoot, problems } = location
   const reader = { foundRoot, findForm: () => findCommandForm(environment, cli, cwd) }
@@ -95,15 +96,6 @@ async function answerPayload(payload: Payload, hook: HookProcess): Promise<Answe
   for (const problem of appendRecorded(answered.recorded, Date.now()))
     complain(hook, notInJournal(problem, 'postflight-guard'))
   return answered
-}
-
-/** Falls back to the top folder: the other start folders still count. */
-function currentFolder(hook: HookProcess): string {
-  try {
-    return hook.currentFolder()
-  } catch {
-    return path.parse(import.meta.dirname).root
-  }
 }
 
 function rootOption(words: readonly string[]): string | undefined {

@@ -5,9 +5,10 @@ import { anyHost } from '../hosts/all-hosts.ts'
 import type { Occasion } from '../hosts/payload.ts'
 import { markerDisplayPath } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
-import { type Answered, answerToStart, NOTHING_DONE, type UnfinishedRun } from '../stop/answer-for.ts'
+import { type Answered, answerToStart, NOTHING_DONE } from '../stop/answer-for.ts'
 import { updateWait } from '../stop/commit.ts'
 import { observeUnfinished } from '../stop/observe-stop.ts'
+import type { UnfinishedWorkflow } from '../stop/recovery.ts'
 import { waitVerdict } from '../stop/rules.ts'
 import { runsNotListed, unlistedComplaint, unsettledNotice, waitNotNoted } from '../stop/stop-messages.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
@@ -29,7 +30,7 @@ export async function handleSessionStart(occasion: Occasion): Promise<Answered> 
       complaints.push(waitNotNoted(markerDisplayPath(folder), errorText(error)))
     }
   }
-  let unfinishedRuns: readonly UnfinishedRun[] = []
+  let unfinishedRuns: readonly UnfinishedWorkflow[] = []
   try {
     const driver = loadWorkflowDriver()
     unfinishedRuns = driver.listUnfinishedRuns(roots, { nowMs, deadline })

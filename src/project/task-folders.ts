@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, pathIn, realPathIfSeen } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, locationIdentity, pathIn, realPathIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import {
@@ -182,4 +182,15 @@ export function sessionFolderPath(name: string): string {
 
 export function isSessionFolder({ task, relative }: Pick<TaskFolder, 'task' | 'relative'>): boolean {
   return isSessionFolderName(task) && relative === sessionFolderPath(task)
+}
+
+/** Two roots may lead to the same folder. Markers may be replaced between two calls, so this compares folders. */
+export function firstOfItsPlace(): (folder: TaskFolder) => boolean {
+  const seen = new Set<string>()
+  return (folder) => {
+    const location = locationIdentity(folder.path) ?? folder.path
+    const isFirst = !seen.has(location)
+    seen.add(location)
+    return isFirst
+  }
 }

@@ -4,7 +4,6 @@ import type { RunLimits } from '../disk/bounded-run.ts'
 import { kindAt } from '../disk/file-facts.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, retryWhileLocked } from '../disk/lock.ts'
 import { MARKER_FILE } from '../kernel/files.ts'
-import type { Wait } from '../marker/marker-wait.ts'
 import { checkingSince } from '../marker/run-checks.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
@@ -43,8 +42,8 @@ type Pause =
 
 const POLL_MS = 500
 
-export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Turn | NoTurn | Pause> {
-  const turnAt = async (occasion: RunStop): Promise<Turn | NoTurn> => {
+export async function driveRun(folder: TaskFolder, driver: Driver): Promise<ReturnType<typeof takeTurn> | Pause> {
+  const turnAt = async (occasion: RunStop) => {
     const turn = await retryWhileLocked(() => takeTurn(folder, occasion))
     if (turn.command !== 'none') driver.record(turn.entries)
     return turn
@@ -99,32 +98,24 @@ export const CAME_BACK = {
   patience: 'command',
 } as const
 
-export interface Turn extends TurnTaken {
-  readonly wait: Wait | undefined
-  readonly asksToWait: boolean
-  /** Whether the person interrupted the current prompt. */
-  readonly hears: boolean
-  readonly entries: readonly JournalEntry[]
-}
+export type Turn = Exclude<ReturnType<typeof takeTurn>, { command: 'none' }>
 
-interface NoTurn {
-  readonly state: WorkflowState
-  readonly command: 'none'
-}
-
-/** Takes results and sends the next prompt. A second request, as from a hook that is wired twice, repeats the attempt. */
-export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
+/**
+ * Takes results and sends the next prompt. A second request, as from a hook that is wired twice, repeats the attempt.
+ * `hears`: whether the person interrupted the current prompt.
+ */
+export function takeTurn(folder: TaskFolder, occasion: RunStop) {
   return withRun(folder, occasion.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, (state) => {
-    if (state.active && !occasion.drives(state)) return { state, command: 'none' }
+    if (state.active && !occasion.drives(state)) return { state, command: 'none' as const }
     // Inside the lock: a prompt must be later than the start of every process that waited for the lock.
     const nowMs = Date.now()
     const stop = withCheck(folder, state, occasion)
     const { state: noted, circumstances, asks, hears, wait } = judgeAgentStop(state, stop, nowMs)
     const turnOf = (start: WorkflowState, how: Omit<StopCircumstances, 'nowMs'>, onDisk = start): TurnTaken =>
       turnUnderLock(folder, start, { ...how, nowMs }, { onDisk, deadline: occasion.deadline })
-    const done = (taken: TurnTaken, said: Partial<Pick<Turn, 'asksToWait' | 'hears'>> = {}): Turn => {
-      const turn = { asksToWait: false, hears: false, ...said, ...taken, wait }
-      return { ...turn, entries: entriesOf(folder, state, turn) }
+    const done = (taken: TurnTaken, { asksToWait = false, hears = false } = {}) => {
+      const entries = entriesOf(folder, state, taken, hears)
+      return { ...taken, wait, asksToWait, hears, entries }
     }
     const isEarlier = hadAskedBefore(state, occasion.startMs)
     if (!circumstances.mayPrompt || !isEarlier) {
@@ -145,9 +136,9 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
   })
 }
 
-export function peekTurn(folder: TaskFolder, occasion: RunStop, nowMs: number): Turn | NoTurn {
+export function peekTurn(folder: TaskFolder, occasion: RunStop, nowMs: number) {
   const state = requireState(folder)
-  if (state.active && !occasion.drives(state)) return { state, command: 'none' }
+  if (state.active && !occasion.drives(state)) return { state, command: 'none' as const }
   const { state: noted, circumstances, wait } = judgeAgentStop(state, withCheck(folder, state, occasion), nowMs)
   const taken = foreseenTurn(folder, noted, { ...circumstances, nowMs })
   return { ...taken, wait, asksToWait: false, hears: false, entries: [] }
@@ -167,7 +158,7 @@ export function runningCheck(folder: TaskFolder, state: WorkflowState) {
   return sinceMs === undefined ? undefined : { run, sinceMs }
 }
 
-function entriesOf({ task }: TaskFolder, before: WorkflowState, { due, state, hears, ends }: Omit<Turn, 'entries'>) {
+function entriesOf({ task }: TaskFolder, before: WorkflowState, { due, state, ends }: TurnTaken, hears: boolean) {
   const entry = { event: 'workflow', task, hostSession: state.hostSession } as const
   const ended = waitEnd(task, before, state)
   if (due !== undefined) return [...ended, { ...entry, detail: promptRecord(due, state.repeats > 0) }]
@@ -229,7 +220,6 @@ function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: S
       moved.set(effect.file, `${effect.folder}/${effect.name}`)
     },
     write: () => {},
-    isOutOfTime: () => false,
   })
   return takenFrom(folder, start, reconciled)
 }

@@ -7,7 +7,7 @@ import { failedLastTime, failureWords } from '../marker/check-messages.ts'
 import { waitsLeft } from '../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
-import { type SearchProblem, type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { type SearchProblem, taskWord } from '../project/task-folder.ts'
 import { DONE_WORD, isSessionFolder } from '../project/task-folders.ts'
 import { ALLOW, formatAnswer, type HookAnswer, NOTIFY_VARIABLE, terminalSequence } from './answer.ts'
 import { folderOf, type StopOutcome } from './plan.ts'
@@ -59,12 +59,6 @@ export interface RunReport {
   readonly alerts?: readonly string[]
 }
 
-type InFolder<Item> = Omit<Item, 'task' | 'root' | 'rootOption'> & { readonly folder: TaskFolder }
-
-export type Unfinished = InFolder<UnfinishedPostflight>
-
-export type UnfinishedRun = InFolder<UnfinishedWorkflow> & { readonly expectsStart: boolean }
-
 type Asker = Pick<Occasion, 'payload' | 'reader'>
 
 /** Blocked markers precede a workflow's prompt. */
@@ -88,15 +82,11 @@ export function answerToStop({ payload, reader }: Asker, report: StopReport) {
 
 export function answerToStart(
   { payload, reader }: Asker,
-  unfinished: readonly Unfinished[],
-  unfinishedRuns: readonly UnfinishedRun[],
+  unfinished: readonly UnfinishedPostflight[],
+  unfinishedRuns: readonly UnfinishedWorkflow[],
   notified: readonly string[] = [],
 ): HookAnswer {
-  const placed = <Item extends { readonly folder: TaskFolder }>({ folder, ...item }: Item) => {
-    const { root } = folder
-    return { ...item, task: taskWord(folder), root, rootOption: rootOptionFor(reader, root) }
-  }
-  const context = composeRecovery(unfinished.map(placed), payload.session, unfinishedRuns.map(placed))
+  const context = composeRecovery(reader, unfinished, payload.session, unfinishedRuns)
   const notice = notified.join('\n') || undefined
   return context === undefined && notice === undefined
     ? ALLOW

@@ -45,7 +45,12 @@ export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done 
     const armed = observeAndPlan(occasion, judges).plan.filter(
       (one) => one.kind === 'judged' && isSessionFolder(one.stored.folder),
     )
-    committed = together(committed, count(await commitStop(armed, occasion)))
+    const more = count(await commitStop(armed, occasion))
+    committed = {
+      outcomes: [...committed.outcomes, ...more.outcomes],
+      unchecked: committed.unchecked + more.unchecked,
+      recorded: [...committed.recorded, ...more.recorded],
+    }
   }
   return answerOf(occasion, planned, committed, runs, done)
 }
@@ -84,14 +89,6 @@ function observeAndPlan(occasion: Occasion, judges: DonePart['judges'], observed
     return !isSessionFolder(folder) || judges(folder.root)
   })
   return { problems, unchecked, plan }
-}
-
-function together(one: CommittedStop, other: CommittedStop): CommittedStop {
-  return {
-    outcomes: [...one.outcomes, ...other.outcomes],
-    unchecked: one.unchecked + other.unchecked,
-    recorded: [...one.recorded, ...other.recorded],
-  }
 }
 
 function answerOf(

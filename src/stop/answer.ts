@@ -24,13 +24,11 @@ interface Context {
   readonly notice?: string | undefined
 }
 
-interface AnswerLocation {
-  readonly refusesCall?: boolean
-  /** Whether the model gets a block's reason twice, but its context once. */
-  readonly besideBlock?: boolean
-  /** Whether context goes at the top, not in `hookSpecificOutput`. */
-  readonly atTop?: boolean
-}
+/**
+ * `besideBlock`: whether the model gets a block's reason twice, but its context once. `atTop`: whether context goes at the top,
+ * not in `hookSpecificOutput`.
+ */
+type AnswerLocation = Readonly<Partial<Record<'refusesCall' | 'besideBlock' | 'atTop', boolean>>>
 
 export const ALLOW: HookAnswer = { kind: 'allow' }
 

@@ -1,5 +1,5 @@
 import { isPast } from '../disk/age.ts'
-import { errorText, isAbsent } from '../disk/file-facts.ts'
+import { errorText, unlessAbsent } from '../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, LockBusy } from '../disk/lock.ts'
 import type { Moment, Occasion } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -66,15 +66,9 @@ function isLocked(error: unknown): boolean {
   return error instanceof PostflightError && error.code === 'locked'
 }
 
-/** Undefined if the marker changed meanwhile. */
+/** Undefined if the marker changed meanwhile. Plain `rm` takes no lock and may remove a file between two calls. */
 function tryCommit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
-  try {
-    return commit(judged, moment, recorded)
-  } catch (error) {
-    // Plain `rm` takes no lock and may remove a file between two calls.
-    if (!isAbsent(error)) throw error
-    return undefined
-  }
+  return unlessAbsent(() => commit(judged, moment, recorded))
 }
 
 /** If the write fails, falls back to the original plan, unless that would wait for the same lock again. */

@@ -1,5 +1,5 @@
 import { isPast, partWay } from '../disk/age.ts'
-import { birthMs, errorText, locationIdentity } from '../disk/file-facts.ts'
+import { birthMs, errorText } from '../disk/file-facts.ts'
 import { sessionTranscript } from '../hosts/all-hosts.ts'
 import type { Moment, Occasion, Payload } from '../hosts/payload.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
@@ -8,10 +8,10 @@ import { readLoopGuard } from '../marker/count/count.ts'
 import { spentOf } from '../marker/given-up.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { madeAtMs, markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
-import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
-import { foldersHolding, isSessionFolder, listTaskFolders } from '../project/task-folders.ts'
-import type { Unfinished } from './answer-for.ts'
+import type { SearchProblem } from '../project/task-folder.ts'
+import { firstOfItsPlace, foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import { type SeenMarker, stampsWait } from './plan.ts'
+import type { UnfinishedPostflight } from './recovery.ts'
 import { judgeOwnership } from './rules.ts'
 
 /** Writes nothing. */
@@ -44,17 +44,6 @@ type InFolder = Pick<StoredMarker, 'folder'>
 
 export function byPath({ folder: one }: InFolder, { folder: other }: InFolder): number {
   return one.path < other.path ? -1 : 1
-}
-
-/** Markers may be replaced between two calls, so this compares folders. */
-function firstOfItsPlace(): (folder: TaskFolder) => boolean {
-  const seen = new Set<string>()
-  return ({ path }) => {
-    const location = locationIdentity(path) ?? path
-    const isFirst = !seen.has(location)
-    seen.add(location)
-    return isFirst
-  }
 }
 
 function isNew(problem: SearchProblem, known: readonly SearchProblem[]): boolean {
@@ -99,7 +88,7 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
   let unread = 0
   const readingEnds = partWay(deadline, OBSERVING_SHARE)
   const listed = roots.map(listTaskFolders)
-  const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName): Unfinished[] => {
+  const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName): UnfinishedPostflight[] => {
     const found = readMarkers(listed, fileName, readingEnds)
     unread += found.unread
     const unreadable = found.markers.filter((read) => read.kind === 'unreadable')
@@ -111,8 +100,7 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
     return found.markers
       .filter((read) => read.kind === 'marker')
       .map(({ folder, marker, times }) => {
-        const ageMs = nowMs - madeAtMs(marker, times, nowMs)
-        return { state, folder, isDone: isSessionFolder(folder), marker, ageMs }
+        return { state, folder, marker, ageMs: nowMs - madeAtMs(marker, times, nowMs) }
       })
   })
   return { unfinished, problems, unread }

@@ -1,7 +1,8 @@
-import { commandLine } from '../kernel/command-line.ts'
+import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { inLine, oneLine } from '../kernel/text.ts'
 import { type Marker, UNCHECKED } from '../marker/marker.ts'
-import { MAX_NAME_LENGTH } from '../project/task-folder.ts'
+import { MAX_NAME_LENGTH, type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { isSessionFolder } from '../project/task-folders.ts'
 import { RECOVERY_TEXT } from './stop-messages.ts'
 
 /** Leaves out the markers' own reasons: they may come from a cloned repository. */
@@ -14,16 +15,13 @@ const NAME_LIMIT = 80
 const TASK_LIMIT = 2 * MAX_NAME_LENGTH + 1
 
 interface Placed {
-  readonly task: string
-  readonly root: string
-  readonly rootOption?: string | undefined
+  readonly folder: TaskFolder
   readonly ageMs: number
 }
 
 export interface UnfinishedPostflight extends Placed {
   readonly state: 'pending' | 'abandoned'
   readonly marker: Marker
-  readonly isDone?: boolean
 }
 
 /** `approval`: by a person. `lost`: active, but without a run file, so no hook finds it. */
@@ -33,32 +31,32 @@ export interface UnfinishedWorkflow extends Placed {
   readonly name: string
   readonly hostSession: string | undefined
   readonly status: UnfinishedStatus
+  readonly expectsStart: boolean
 }
 
 export function composeRecovery(
+  reader: CommandReader,
   postflights: readonly UnfinishedPostflight[],
   session: string | undefined,
   runs: readonly UnfinishedWorkflow[] = [],
 ): string | undefined {
-  const roots = [...new Set([...postflights, ...runs].map((item) => item.root))]
-  const parts = roots.map((root) =>
-    composeForRoot(
-      postflights.filter((item) => item.root === root),
-      runs.filter((item) => item.root === root),
-      session,
-    ),
-  )
+  const roots = [...new Set([...postflights, ...runs].map(({ folder }) => folder.root))]
+  const parts = roots.map((root) => {
+    const isHere = ({ folder }: Placed): boolean => folder.root === root
+    return composeForRoot(root, rootOptionFor(reader, root), postflights.filter(isHere), runs.filter(isHere), session)
+  })
   return parts.length === 0 ? undefined : parts.join('\n\n')
 }
 
 function composeForRoot(
+  root: string,
+  rootOption: string | undefined,
   postflights: readonly UnfinishedPostflight[],
   runs: readonly UnfinishedWorkflow[],
   session: string | undefined,
 ): string {
-  // Each root has at least one item.
-  const [{ root, rootOption }] = [...postflights, ...runs] as readonly Placed[] as readonly [Placed]
-  const all = [...runs.map((item) => describeRun(item, session)), ...postflights.map((item) => describe(item, session))]
+  const described = runs.map((item) => describeRun(item, rootOption, session))
+  const all = [...described, ...postflights.map((item) => describe(item, session))]
   let room = LIST_LIMIT
   const lines = all.slice(0, MAX_LISTED).filter((line) => {
     room -= line.length
@@ -67,7 +65,7 @@ function composeForRoot(
   const rest = all.length - lines.length
   const command = (...words: string[]): string => `${commandLine(words, rootOption)} <task>`
   const clear = command('clear')
-  const definitions = postflights.filter(({ isDone }) => isDone)
+  const definitions = postflights.filter(({ folder }) => isSessionFolder(folder))
   const isOwn = ({ marker }: UnfinishedPostflight): boolean => marker.hostSession === session
   const resume = runs.every((run) => isRunningIn(run, session)) ? undefined : command('workflow', 'resume')
   const advice = [
@@ -85,18 +83,19 @@ function composeForRoot(
   ].join('\n')
 }
 
-function describe({ state, task, marker, ageMs }: UnfinishedPostflight, session: string | undefined): string {
+function describe({ state, folder, marker, ageMs }: UnfinishedPostflight, session: string | undefined): string {
   const operation = marker.operation === undefined ? undefined : oneLine(marker.operation, NAME_LIMIT)
   const owner = ownerOf(marker.hostSession, session)
   const status = state === 'abandoned' && marker.outcome === UNCHECKED ? 'unchecked' : state
-  return RECOVERY_TEXT.item(oneLine(task, TASK_LIMIT), operation, RECOVERY_TEXT[status], owner, ageMs)
+  return RECOVERY_TEXT.item(oneLine(taskWord(folder), TASK_LIMIT), operation, RECOVERY_TEXT[status], owner, ageMs)
 }
 
-function describeRun(run: UnfinishedWorkflow, session: string | undefined): string {
-  const resume = commandLine(['workflow', 'resume', inLine(run.task)], run.rootOption)
+function describeRun(run: UnfinishedWorkflow, rootOption: string | undefined, session: string | undefined): string {
+  const task = taskWord(run.folder)
+  const resume = commandLine(['workflow', 'resume', inLine(task)], rootOption)
   const status = isRunningIn(run, session) ? RECOVERY_TEXT.workflow.mine : RECOVERY_TEXT.workflow[run.status](resume)
   const owner = ownerOf(run.hostSession, session)
-  return RECOVERY_TEXT.item(oneLine(run.task, TASK_LIMIT), oneLine(run.name, NAME_LIMIT), status, owner, run.ageMs)
+  return RECOVERY_TEXT.item(oneLine(task, TASK_LIMIT), oneLine(run.name, NAME_LIMIT), status, owner, run.ageMs)
 }
 
 function isRunningIn({ status, hostSession }: UnfinishedWorkflow, session: string | undefined): boolean {

@@ -96,7 +96,6 @@ export function runWorld(
     const { command } = reconcile(world.state, {
       observe: (seen) => observe(seen, mayPrompt),
       apply,
-      isOutOfTime: () => false,
       write,
     })
     if (command !== 'prompt') return false

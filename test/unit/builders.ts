@@ -1,5 +1,6 @@
 import { parsePayload } from '../../src/hosts/all-hosts.ts'
 import type { Moment, Payload } from '../../src/hosts/payload.ts'
+import type { CommandReader } from '../../src/kernel/command-line.ts'
 import { type Marker, parseMarker } from '../../src/marker/marker.ts'
 import type { FileTimes } from '../../src/marker/stored-marker.ts'
 import type { TaskFolder } from '../../src/project/task-folder.ts'
@@ -10,7 +11,7 @@ import type { BlockedMarker } from '../../src/stop/reason.ts'
 
 export const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 /** The marker of the original pattern, as an unquoted heredoc of a skill writes it. */
 export const PATTERN_MARKER = `{
@@ -81,6 +82,17 @@ export function stopOf(payload: Payload, sessionBornMs?: number): Moment {
 /** A task folder of the project `/home/me/p`, or of another root. */
 export function taskFolder(task = '259_prove_completeness', root = '/home/me/p'): TaskFolder {
   return { root, path: `${root}/specs/${task}`, task, relative: `specs/${task}` }
+}
+
+const DONE = `done-${'0'.repeat(16)}`
+
+/** Of a definition of done. */
+export const DONE_FOLDER: TaskFolder = { ...taskFolder(DONE), relative: `specs/.postflight/${DONE}` }
+
+/** A shell that finds `/home/me/p` itself, and has `postflight` on its PATH. */
+export const READER: CommandReader = {
+  foundRoot: '/home/me/p',
+  findForm: () => ({ onPath: true, byNpx: false, script: '/opt/postflight.js' }),
 }
 
 export function seen(fields: Fields = {}, more: Partial<Extract<SeenMarker, { kind: 'marker' }>> = {}): SeenMarker {

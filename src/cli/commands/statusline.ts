@@ -8,7 +8,7 @@ import type { CommandContext } from '../../project/command-context.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../../project/task-folder.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/task-folders.ts'
-import { findRunFiles } from '../../run/store/run-file.ts'
+import { eachRunFile } from '../../run/store/run-file.ts'
 import * as field from '../../views/documents.ts'
 import { type LineItem, statusLine, unreadableText, waitText } from '../../views/status-line.ts'
 import type { Declaration, Run } from '../command.ts'
@@ -83,7 +83,7 @@ async function itemsOf(root: string, session: string | undefined, nowMs: number)
   // A marker that was left behind or bypassed needs no attention.
   const current = markers.filter(({ state }) => state !== 'expired' && state !== 'bypassed')
   const items = current.map((view) => markerItem(view, session))
-  const runs = findRunFiles(root).flatMap(({ folder }) => folder ?? [])
+  const runs = [...eachRunFile(root)].flatMap(({ folder }) => folder ?? [])
   if (runs.length === 0) return items
   // The code of runs takes 5 ms to load.
   const { runLineItems } = await import('../../views/status/run-line.ts')

@@ -4,7 +4,6 @@ import { failureWords, outputLines, seconds } from '../../marker/check-messages.
 import { recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { currentPhase, needOf } from '../../run/machine/position.ts'
-import type { NotBound } from '../../run/machine/receipt.ts'
 import { refuseMoved } from '../../run/shared/share-record.ts'
 import { checkStatus, requireTrust, runPhaseCheck } from '../../run/store/phase-check.ts'
 import { requireState } from '../../run/store/state-store.ts'
@@ -88,7 +87,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   return resultOf('failed', [line, ...outputLines(output), ...notBound], { ...data, failed })
 }
 
-function notBoundNote(files: readonly NotBound[]): string {
+function notBoundNote(files: readonly Readonly<Record<'path' | 'why', string>>[]): string {
   const named = files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)} (${why === 'link' ? 'a link' : why})`)
   const others = files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''
   return `its result is not bound to ${listed(named)}${others}: a change there does not invalidate it`

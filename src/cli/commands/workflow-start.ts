@@ -69,7 +69,8 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
     (folder) => ({
       folder,
-      ...startRun(folder, definition, runner, {
+      ...startRun(folder, definition, {
+        ...runner,
         nowMs: context.nowMs,
         fresh: options.fresh,
         inputs,

@@ -38,7 +38,7 @@ export async function takeShared(
     if (!wish.take) throw await heldError(call, found, context.nowMs)
     if (isAgentShell(context.environment)) throw new PostflightError('take-agent', { run: found.run })
   }
-  if (wish.from !== undefined) enteredFrom(folder, found.state, found.state, wish.from, context.nowMs)
+  if (wish.from !== undefined) enteredFrom(folder, found.state, wish.from, context.nowMs)
   if (!wish.trust) {
     const { run, commit, state } = found
     const isOwn = hasOwnPrompts(state, known, { root, packageFolder: context.packageFolder })

@@ -133,7 +133,7 @@ export class WorkflowDriver {
     const definitionFile = definitionName(file, { root: folder.root, packageFolder })
     const { state } = await inFolder(folder, () =>
       retryWhileLocked(() =>
-        startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs, definitionFile }),
+        startRun(folder, ready, { ...runner, nowMs: Date.now(), fresh: false, inputs, definitionFile }),
       ),
     )
     trustRun(state, trusterOf(root))

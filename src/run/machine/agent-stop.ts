@@ -1,4 +1,4 @@
-import { judgeWait, type SessionEvent, type Wait } from '../../marker/marker-wait.ts'
+import { judgeWait, type SessionEvent } from '../../marker/marker-wait.ts'
 import type { StopCircumstances } from './observation.ts'
 import { isPrompted, pauseClock, type WorkflowState } from './state.ts'
 
@@ -21,16 +21,6 @@ export interface AgentStop {
   readonly isLost?: boolean
 }
 
-export interface JudgedStop {
-  readonly state: WorkflowState
-  readonly circumstances: Omit<StopCircumstances, 'nowMs'>
-  /** Whether to ask the agent if it is waiting, unless its result passes. */
-  readonly asks: boolean
-  /** Whether the person interrupted the current prompt: allows the stop, unless there is a result. */
-  readonly hears: boolean
-  readonly wait: Wait | undefined
-}
-
 const ONLY_LOOKED_AT = {
   asks: false,
   hears: false,
@@ -38,7 +28,11 @@ const ONLY_LOOKED_AT = {
   circumstances: { returned: false, takes: 'passing', mayPrompt: false },
 } as const
 
-export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
+/**
+ * `asks`: whether to ask the agent if it is waiting, unless its result passes. `hears`: whether the person interrupted the
+ * current prompt, which allows the stop, unless there is a result.
+ */
+export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number) {
   if (!stop.isMain || !start.active) return { state: start, ...ONLY_LOOKED_AT }
   const { promptId, shells } = stop
   const state = noteStop(afterWaitEvent(start, stopEvent(stop), nowMs), stop)
@@ -48,12 +42,12 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
   const isStopping = state.stopRequestedMs !== undefined
   const isAnswered = isPrompted(state) && wasInterrupted(state, stop)
   if (isAnswered && promptId === state.heardPromptId && !isStopping) {
-    return { ...plain, circumstances: { ...canGoOn, returned: false, takes: 'complete' }, hears: true }
+    return { ...plain, circumstances: { ...canGoOn, returned: false, takes: 'complete' as const }, hears: true }
   }
   const isBuilding = isPrompted(state) && shells.some((id) => !state.shells.includes(id))
   if (isBuilding && !isStopping) {
     // If the agent continues after the question, its result is complete: a shell with a server would never end.
-    const takes = state.askedToWait ? 'complete' : 'passing'
+    const takes: StopCircumstances['takes'] = state.askedToWait ? 'complete' : 'passing'
     return { ...plain, circumstances: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
   }
   const isLost = stop.isLost === true && start.stage === 'prompted'

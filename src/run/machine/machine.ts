@@ -191,7 +191,7 @@ export interface WorkflowPorts {
   /** Writes the transitions after `written`, then the state. */
   write(state: WorkflowState, written: WorkflowState): void
   /** A stop hook has a time limit. */
-  isOutOfTime(): boolean
+  isOutOfTime?(): boolean
 }
 
 /** To copy a list that always grows would take too long. */
@@ -221,7 +221,7 @@ export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = s
     if (effects.length > 0) flush()
     for (const effect of effects) ports.apply(effect)
     state = next.archiving.length > 0 && next !== state ? { ...next, archiving: [] } : next
-    const unfinished = command === 'observe' && ports.isOutOfTime()
+    const unfinished = command === 'observe' && ports.isOutOfTime?.() === true
     if (command === 'observe' && !unfinished) continue
     flush()
     return { state, command: command === 'observe' ? 'wait' : command, unfinished }

@@ -1,5 +1,4 @@
 import { oneLine } from '../../kernel/text.ts'
-import type { Wait } from '../../marker/marker-wait.ts'
 import { findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/steps.ts'
@@ -65,14 +64,10 @@ export function withWork(
   return { ...state, inWork, endedSteps, stage: inWork.some(({ out }) => out) ? state.stage : withdrawn(state) }
 }
 
-export function withStepEnded(
-  state: WorkflowState,
-  { step, attempts }: Pick<StepInWork, 'step' | 'attempts'>,
-  outcome: EndedStep['outcome'],
-): WorkflowState {
-  const inWork = state.inWork.filter((one) => one.step !== step)
-  const ended = withWork(state, inWork, [...state.endedSteps, { step, attempts, outcome }])
-  return outcome === 'done' ? ended : { ...ended, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
+export function withStepEnded(state: WorkflowState, ended: EndedStep): WorkflowState {
+  const inWork = state.inWork.filter((one) => one.step !== ended.step)
+  const next = withWork(state, inWork, [...state.endedSteps, ended])
+  return ended.outcome === 'done' ? next : { ...next, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
 }
 
 export function withPhaseSkipped(state: WorkflowState, id: string, nowMs: number, detail?: string): WorkflowState {
@@ -113,26 +108,19 @@ export function isSpent({ attempts, maxAttempts }: StepInWork): boolean {
 /** Begins the reason of a run that stalled because of its budget. */
 export const OUT_OF_BUDGET = 'the budget is used up'
 
-/** Decides who must act next. While a person must approve, nothing is counted and no prompt is sent. */
-
-type Need =
-  /** `artifact`: a path in the task folder. */
-  | { readonly kind: 'approval'; readonly phase: string; readonly artifact: string }
-  /** The agent's next stop ends the run, even while it waits. */
-  | { readonly kind: 'stop' }
-  | { readonly kind: 'wait'; readonly wait: Wait }
-  | { readonly kind: 'prompt' }
-  | { readonly kind: 'resume' }
-  | { readonly kind: 'nothing' }
-
-export function needOf(state: WorkflowState): Need {
+/**
+ * Decides who must act next. While a person must approve, nothing is counted and no prompt is sent. `artifact`: a path in
+ * the task folder.
+ */
+export function needOf(state: WorkflowState) {
   // A resume renews attempts, but no budget.
   const isSpent = state.why?.startsWith(OUT_OF_BUDGET) === true
-  if (!state.active) return { kind: isResumable(state) && !isSpent ? 'resume' : 'nothing' }
+  if (!state.active) return { kind: isResumable(state) && !isSpent ? 'resume' : 'nothing' } as const
   const { phase, wait, stopRequestedMs } = state
-  if (needsApproval(state)) return { kind: 'approval', phase, artifact: currentPhase(state).artifact ?? '' }
-  if (stopRequestedMs !== undefined) return { kind: 'stop' }
-  return wait === undefined ? { kind: 'prompt' } : { kind: 'wait', wait }
+  if (needsApproval(state)) return { kind: 'approval', phase, artifact: currentPhase(state).artifact ?? '' } as const
+  // The agent's next stop ends the run, even while it waits.
+  if (stopRequestedMs !== undefined) return { kind: 'stop' } as const
+  return wait === undefined ? ({ kind: 'prompt' } as const) : ({ kind: 'wait', wait } as const)
 }
 
 const RESUMABLE: readonly (RunOutcome | undefined)[] = ['stopped', 'stalled', 'failed']

@@ -2,7 +2,7 @@ import { cut, oneLine, stripControl } from '../../kernel/text.ts'
 import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from '../definition/definition-limits.ts'
 import type { Next, Phase } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from '../definition/steps.ts'
-import { PROMPT_TEXT, type PromptPart, stepWords, TURN_ENDS } from '../run-messages.ts'
+import { PROMPT_TEXT, stepWords, TURN_ENDS } from '../run-messages.ts'
 import {
   currentPhase,
   isFromBefore,
@@ -21,15 +21,7 @@ import type { StepInWork } from './state-fields.ts'
 /** In characters. */
 export const PROMPT_LIMIT = 60_000
 
-/** Steps and attempts count from 1. */
-export interface DueWork extends PromptPart {
-  /** For people: "step 3 of 8: add the route". */
-  readonly words: string | undefined
-  readonly line: string
-  readonly attempt: number
-  /** Path in the task folder. */
-  readonly artifact: string
-}
+export type DueWork = Readonly<ReturnType<typeof dueWork>>
 
 export interface DuePrompt extends DueWork {
   readonly phase: string
@@ -66,8 +58,11 @@ export function stepsOf({ batch = [] }: Pick<DuePrompt, 'batch'>): number[] {
   return batch.map(({ step }) => step ?? 0)
 }
 
-/** `work`: undefined for the phase's own prompt. */
-function dueWork(state: WorkflowState, phase: Phase, location: TaskLocation, work?: StepInWork): DueWork {
+/**
+ * `work`: undefined for the phase's own prompt. Steps and attempts of the result count from 1; `words`, for people: "step 3
+ * of 8: add the route"; `artifact`: path in the task folder.
+ */
+function dueWork(state: WorkflowState, phase: Phase, location: TaskLocation, work?: StepInWork) {
   const own = { attempts: state.phaseAttempts, maxAttempts: state.maxPhaseAttempts, failure: state.lastFailure }
   const { attempts, maxAttempts, failure } = work ?? own
   const attempt = attempts + 1

@@ -30,13 +30,6 @@ const TIMES_FIELDS = {
 
 const readTimes = objectOf(TIMES_FIELDS)
 
-/** A change here does not void the check. */
-export interface NotBound {
-  /** Relative to the root. */
-  readonly path: string
-  readonly why: 'link' | 'node_modules'
-}
-
 export interface Receipt extends CheckResult {
   /** A receipt that came with a repository has another run's id. */
   readonly runId: string | undefined

@@ -70,7 +70,6 @@ export function simulate(
     const { state: next, command } = reconcile(state, {
       ...world,
       write: ({ history: last }) => history.push(...last.filter(({ n }) => n > (history.at(-1)?.n ?? 0))),
-      isOutOfTime: () => false,
     })
     state = next
     if (command === 'prompt') {

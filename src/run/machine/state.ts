@@ -10,9 +10,9 @@ export interface WorkflowState extends Values<Table> {}
 /** The sessions that drive it. */
 export interface Runner extends Pick<WorkflowState, 'parentSession' | 'hostSession'> {}
 
-interface Starter extends Runner, Pick<WorkflowState, 'id'>, Partial<Pick<WorkflowState, 'inputs' | 'definitionFile'>> {
-  readonly nowMs: number
-}
+export type Starter = Runner &
+  Pick<WorkflowState, 'id'> &
+  Partial<Pick<WorkflowState, 'inputs' | 'definitionFile'>> & { readonly nowMs: number }
 
 export function newState(definition: Definition, { nowMs, inputs = {}, definitionFile, ...starter }: Starter) {
   const [first] = definition.phases

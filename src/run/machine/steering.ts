@@ -27,7 +27,7 @@ import {
   withdrawn,
   withTransition,
 } from './state.ts'
-import type { EndedStep, StepInWork } from './state-fields.ts'
+import type { StepInWork } from './state-fields.ts'
 import { attemptsFailed, givesUpTooMany } from './step-machine.ts'
 
 /** A person's changes to a run: stop, resume, abort, accept its end, approve, reject, retry or skip a step. Pure. */
@@ -109,8 +109,7 @@ export function isApprovalDue(state: WorkflowState): boolean {
 }
 
 export function approveState(state: WorkflowState, note: string | undefined, nowMs: number): WorkflowState {
-  const approved = judged(state, 'approved', note, nowMs)
-  return { ...approved, approval: { standing: 'approved', note } }
+  return judged(state, 'approved', note, nowMs)
 }
 
 /** Counts as an attempt. The next turn archives the artifact and asks again. */
@@ -119,7 +118,6 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
   const why = rejectedBecause(reason)
   const rejected: WorkflowState = {
     ...judged(state, 'rejected', reason, nowMs),
-    approval: { standing: 'rejected', note: reason },
     phaseAttempts,
     lastFailure: why,
     stage: hasBegun(state) ? 'archiving-rejected' : 'archiving',
@@ -128,9 +126,9 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
   return isSpent ? end(rejected, 'stalled', nowMs, attemptsFailed(phaseAttempts, why)) : rejected
 }
 
-function judged(state: WorkflowState, event: 'approved' | 'rejected', detail: string | undefined, nowMs: number) {
-  const noted = withTransition(state, { event, ...where(state), detail }, nowMs)
-  return state.active ? countElapsed(noted, nowMs) : noted
+function judged(state: WorkflowState, standing: 'approved' | 'rejected', note: string | undefined, nowMs: number) {
+  const noted = withTransition(state, { event: standing, ...where(state), detail: note }, nowMs)
+  return { ...(state.active ? countElapsed(noted, nowMs) : noted), approval: { standing, note } }
 }
 
 export type Steered = { readonly state: WorkflowState } | { readonly refusal: ErrorArguments['run-step']['status'] }
@@ -139,7 +137,7 @@ export type Steered = { readonly state: WorkflowState } | { readonly refusal: Er
 export function retryStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const refusal = refusalOf(state, step)
   if (refusal !== undefined) return { refusal }
-  const ended = endedAt(state, step)
+  const ended = state.endedSteps.find((one) => one.step === step)
   if (ended === undefined) {
     const spent = state.inWork.find((one) => one.step === step && isSpent(one))
     return spent === undefined ? { refusal: 'not-ended' } : { state: again(state, spent, nowMs) }
@@ -166,13 +164,13 @@ function again(state: WorkflowState, work: Omit<StepInWork, 'maxAttempts' | 'out
 export function skipStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const refusal = refusalOf(state, step)
   if (refusal !== undefined) return { refusal }
-  const ended = endedAt(state, step)
+  const ended = state.endedSteps.find((one) => one.step === step)
   if (ended !== undefined) return ended.outcome === 'done' ? { refusal: 'done' } : { state }
   if (givesUpTooMany(state, currentPhase(state))) return { refusal: 'too-many' }
   const work = state.inWork.find((one) => one.step === step)
   const ending = { step, attempts: work?.attempts ?? 0 }
   const entry = { event: 'step-skipped', ...where(state, ending), detail: 'skipped by a person' } as const
-  const skipped = withStepEnded(withTransition(state, entry, nowMs), ending, 'skipped')
+  const skipped = withStepEnded(withTransition(state, entry, nowMs), { ...ending, outcome: 'skipped' })
   // Its failure says nothing about the next step. In a batch the last failure may be another step's.
   return { state: work?.failure === state.lastFailure ? { ...skipped, lastFailure: undefined } : skipped }
 }
@@ -185,21 +183,13 @@ function refusalOf(
   return step < 0 || step >= totalSteps ? 'unknown' : undefined
 }
 
-function endedAt({ endedSteps }: WorkflowState, step: number): EndedStep | undefined {
-  return endedSteps.find((one) => one.step === step)
-}
-
-/** `approval`: `phase` needs an approval that this would bypass. */
-export type FromRefusal = { readonly kind: 'not-entered' } | { readonly kind: 'approval'; readonly phase: string }
-
-/** Enters an earlier phase again, and allows each phase one more visit. Bypassed phases count as skipped. */
-export function enterFrom(
-  state: WorkflowState,
-  phase: Phase,
-  nowMs: number,
-): { readonly state: WorkflowState } | { readonly refusal: FromRefusal } {
+/**
+ * Enters an earlier phase again, and allows each phase one more visit. Bypassed phases count as skipped. The refusal
+ * `approval`: `phase` needs an approval that this would bypass.
+ */
+export function enterFrom(state: WorkflowState, phase: Phase, nowMs: number) {
   const { definition, phase: current } = state
-  if (visitsOf(state, phase.id) === 0) return { refusal: { kind: 'not-entered' } }
+  if (visitsOf(state, phase.id) === 0) return { refusal: { kind: 'not-entered' as const } }
   const granted = { ...state, visitsGranted: state.visitsGranted + 1 }
   if (phase.id === current) return { state: limitGranted(enter(granted, phase, nowMs)) }
   const ways = forwardWays(definition)
@@ -213,7 +203,7 @@ export function enterFrom(
     return isAhead && !leadsTo(ways, phase.id, id)
   }
   const unapproved = definition.phases.find(isRefused)
-  if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
+  if (unapproved !== undefined) return { refusal: { kind: 'approval' as const, phase: unapproved.id } }
   const skipped = wayTo(ways, current, phase.id).filter(isPassedOver)
   const how = `resume --from ${phase.id}`
   const left: WorkflowState = { ...granted, unfinished: { ...state.unfinished, [current]: 'open' } }

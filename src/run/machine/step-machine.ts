@@ -161,7 +161,7 @@ function takeResult(state: WorkflowState, phase: Phase, step: StepInWork, result
     return stepFailed(state, phase, step, result.summary ?? `${file} says that the step failed`, seen, effects)
   }
   const done = withTransition(state, { event: 'step-done', ...where(state, step) }, seen.nowMs)
-  const ended = withStepEnded(done, { ...step, attempts: step.attempts + 1 }, 'done')
+  const ended = withStepEnded(done, { step: step.step, attempts: step.attempts + 1, outcome: 'done' })
   return giveUpSpent({ ...ended, lastFailure: undefined }, phase, seen, [...effects, ...tick(state, phase, step)])
 }
 
@@ -205,7 +205,7 @@ function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effe
     }
     const attempt = { step: spent.step, attempts: spent.attempts - 1 }
     const skipped = withTransition(next, { event: 'step-skipped', ...where(next, attempt), detail: why }, seen.nowMs)
-    const ended = withStepEnded(skipped, spent, 'skipped')
+    const ended = withStepEnded(skipped, { step: spent.step, attempts: spent.attempts, outcome: 'skipped' })
     next = { ...ended, lastFailure: isInStep(ended) ? undefined : why }
   }
   const last = isInStep(next) ? [] : strays(state, seen)

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { devNull } from 'node:os'
 import { ENDING_SIGNALS } from '../../disk/bounded-run.ts'
 import { oneLine } from '../../kernel/text.ts'
+import { attempt } from '../../kernel/values.ts'
 
 /** Runs git without hooks and prompts, but with the user's credentials. */
 
@@ -59,12 +60,8 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
     let isCut = false
     const cut = (): void => {
       isCut = true
-      try {
-        if (ownGroup && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-        else child.kill('SIGKILL')
-      } catch {
-        // The process has ended.
-      }
+      // The process may have ended.
+      attempt(() => (ownGroup && child.pid !== undefined ? process.kill(-child.pid, 'SIGKILL') : child.kill('SIGKILL')))
       child.stdout.destroy()
       child.stderr.destroy()
     }

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { inspectNamed } from '../../disk/folders.ts'
+import { attempt } from '../../kernel/values.ts'
 import type { Definition } from '../definition/definition.ts'
 import { isInsidePath } from '../definition/definition-limits.ts'
 import type { WorkflowState } from '../machine/state.ts'
@@ -19,14 +20,12 @@ export function hasOwnPrompts(state: WorkflowState, known: WorkflowState | undef
 function ownDefinition(named: string | undefined, { root, packageFolder }: OwnDefinitions): Definition | undefined {
   if (named === undefined || !isInsidePath(named.replace(':', ''))) return undefined
   const example = listExamples(packageFolder).find(({ name }) => named === `${EXAMPLE}${name}`)
-  try {
+  // An invalid definition cannot be the run's.
+  return attempt(() => {
     const found = example === undefined ? inspectNamed(root, named) : undefined
     const file = example?.file ?? (found?.kind === 'file' ? found.path : undefined)
     return file === undefined ? undefined : requireDefinition(file, named)
-  } catch {
-    // An invalid definition cannot be the run's.
-    return undefined
-  }
+  })
 }
 
 const EXAMPLE = 'example:'

@@ -132,11 +132,7 @@ function recordFile(folder: TaskFolder): string {
 }
 
 /** For a run that has not been published yet. */
-export function newShare(
-  run: string,
-  remote: string,
-  claim: Pick<ShareRecord, 'generation' | 'nonce' | 'sinceMs'>,
-): ShareRecord {
+export function newShare(run: string, remote: string, claim: Pick<ShareRecord, 'generation' | 'nonce' | 'sinceMs'>) {
   const nothing = { claim: undefined, kept: undefined, publishedMs: undefined, problem: undefined }
   return { ...nothing, ...claim, run, remote, commit: '', sent: [], sequence: 0 }
 }

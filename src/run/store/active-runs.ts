@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { isPast, processAgeMs } from '../../disk/age.ts'
-import { errorText, kindAt, locationIdentity } from '../../disk/file-facts.ts'
+import { errorText, kindAt } from '../../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
 import { removeFile } from '../../disk/write.ts'
 import type { Occasion } from '../../hosts/payload.ts'
@@ -10,9 +10,8 @@ import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { oneLine, quote } from '../../kernel/text.ts'
 import type { Recorded } from '../../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
-import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
-import type { UnfinishedRun } from '../../stop/answer-for.ts'
-import type { UnfinishedStatus } from '../../stop/recovery.ts'
+import { firstOfItsPlace, foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
+import type { UnfinishedStatus, UnfinishedWorkflow } from '../../stop/recovery.ts'
 import { afterSessionStart } from '../machine/agent-stop.ts'
 import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
@@ -41,7 +40,7 @@ const SEARCH_MS = 2_000
 export function findActiveRuns(roots: readonly string[], deadline = Number.POSITIVE_INFINITY) {
   const runs: { readonly folder: TaskFolder; readonly state: WorkflowState }[] = []
   const problems: UnusableRun[] = []
-  const seen = new Set<string>()
+  const isFirst = firstOfItsPlace()
   const endMs = Math.min(deadline, processAgeMs() + SEARCH_MS)
   for (const root of roots) {
     const unlisted: SearchProblem[] = []
@@ -57,10 +56,7 @@ export function findActiveRuns(roots: readonly string[], deadline = Number.POSIT
           removeEndedRunFile(file)
           continue
         }
-        // Two roots may lead to the same folder.
-        const location = locationIdentity(folder.path) ?? folder.path
-        if (!seen.has(location)) runs.push({ folder, state })
-        seen.add(location)
+        if (isFirst(folder)) runs.push({ folder, state })
       } catch (error) {
         if (error instanceof LockBusy) throw error
         const place = folder === undefined ? file.path : stateDisplayPath(folder)
@@ -93,23 +89,20 @@ function removeEndedRunFile({ path: file, id, folder, isSearched }: RunFile): vo
 }
 
 /** Looks at every state: a run may have lost its run file and its id. Never throws. */
-export function listUnfinishedRuns(
-  roots: readonly string[],
-  { nowMs, deadline }: { readonly nowMs: number; readonly deadline?: number | undefined },
-): UnfinishedRun[] {
+export function listUnfinishedRuns(roots: readonly string[], moment: Pick<Occasion, 'nowMs' | 'deadline'>) {
   const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
-  return folders.flatMap((folder) => {
-    const state = isPast(deadline) ? undefined : runStatus(folder)?.state
+  return folders.flatMap((folder): UnfinishedWorkflow[] => {
+    const state = isPast(moment.deadline) ? undefined : runStatus(folder)?.state
     const status = state === undefined ? undefined : statusOf(folder, state)
     if (state === undefined || status === undefined) return []
     const { name, hostSession, updatedMs, active } = state
     const expectsStart = active && afterSessionStart(state) !== state
-    return [{ folder, name, hostSession, status, ageMs: nowMs - updatedMs, expectsStart }]
+    return [{ folder, name, hostSession, status, ageMs: moment.nowMs - updatedMs, expectsStart }]
   })
 }
 
-export function listActiveRuns(root: string, nowMs: number): UnfinishedRun[] {
-  return listUnfinishedRuns([root], { nowMs }).filter(({ status }) => status !== 'stalled')
+export function listActiveRuns(root: string, nowMs: number): UnfinishedWorkflow[] {
+  return listUnfinishedRuns([root], { nowMs, deadline: undefined }).filter(({ status }) => status !== 'stalled')
 }
 
 function statusOf(folder: TaskFolder, state: WorkflowState): UnfinishedStatus | undefined {
@@ -119,7 +112,7 @@ function statusOf(folder: TaskFolder, state: WorkflowState): UnfinishedStatus | 
   return needOf(state).kind === 'approval' ? 'approval' : 'running'
 }
 
-export function noteSessionStarts(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
+export function noteSessionStarts(runs: readonly UnfinishedWorkflow[], session: string | undefined): Recorded[] {
   const mine = runs.filter(({ expectsStart, hostSession }) => expectsStart && hostSession === session)
   return mine.flatMap(({ folder }) => changeRun(folder, session, afterSessionStart))
 }
@@ -129,16 +122,10 @@ export function runStatus(folder: TaskFolder) {
   try {
     const state = readState(folder)
     if (state === undefined) return undefined
-    const name = oneLine(state.name, 100)
-    if (!state.active) {
-      return { status: 'over' as const, note: `the workflow "${name}" has ended (${state.outcome ?? ''})`, state }
-    }
+    const workflow = `the workflow "${oneLine(state.name, 100)}"`
+    if (!state.active) return { status: 'over' as const, note: `${workflow} has ended (${state.outcome ?? ''})`, state }
     const waits = needOf(state).kind === 'approval' ? ' (waits for approval)' : ''
-    return {
-      status: 'running' as const,
-      note: `the workflow "${name}" is running: ${locationText(state)}${waits}`,
-      state,
-    }
+    return { status: 'running' as const, note: `${workflow} is running: ${locationText(state)}${waits}`, state }
   } catch (error) {
     return { status: 'unusable' as const, note: messageOf(error), state: undefined }
   }

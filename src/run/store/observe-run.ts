@@ -6,7 +6,7 @@ import { inspectInside, inspectNamed, lastNamed, makeFoldersInside, moveToFree }
 import { readSmallBytes } from '../../disk/read.ts'
 import { isSystemCode, PostflightError } from '../../kernel/errors.ts'
 import { counted, quote } from '../../kernel/text.ts'
-import { isJsonObject } from '../../kernel/values.ts'
+import { attempt, isJsonObject } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
 import type { ListedSteps } from '../definition/bound.ts'
@@ -211,13 +211,9 @@ export function listedIn({ path }: TaskFolder): ListedSteps {
 }
 
 function lengthOf(folder: string, source: StepSource): number | undefined {
-  try {
-    const seen = seeSteps(folder, source)
-    return seen?.kind === 'list' ? seen.steps.length : undefined
-  } catch {
-    // The run itself reports faults.
-    return undefined
-  }
+  // The run itself reports faults.
+  const seen = attempt(() => seeSteps(folder, source))
+  return seen?.kind === 'list' ? seen.steps.length : undefined
 }
 
 /** Faults in agents' files are results, which agents can correct. */

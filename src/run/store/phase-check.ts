@@ -12,6 +12,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { quote } from '../../kernel/text.ts'
+import { attempt } from '../../kernel/values.ts'
 import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
 import { type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { stateFolder } from '../../project/home-folder.ts'
@@ -34,16 +35,14 @@ export function commandsOfRun({ definition }: WorkflowState): string[] {
   return [...new Set(definition.phases.flatMap(({ check }) => check.run ?? []))]
 }
 
-/** Ignores errors: see `isTrusted`. */
+/** Ignores errors, because some sandboxes have no home folder: see `isTrusted`. */
 export function trustRun(state: WorkflowState, truster: Truster): void {
   if (commandsOfRun(state).length === 0) return
   const file = trustFile(state, truster)
-  try {
+  attempt(() => {
     makeFolders(path.dirname(file))
     fs.writeFileSync(file, '', { mode: 0o600 })
-  } catch {
-    // Some sandboxes have no home folder.
-  }
+  })
 }
 
 /** If trust cannot be recorded, trusts the session that drives the run: no other takes over a run without trust. */

@@ -5,6 +5,7 @@ import { sha256 } from '../../disk/ids.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { quote, stripControl } from '../../kernel/text.ts'
+import { attempt } from '../../kernel/values.ts'
 import { failureWords, NO_OUTPUT } from '../../marker/check-messages.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { Phase } from '../definition/phase-fields.ts'
@@ -87,26 +88,17 @@ function isUnchanged(folder: string, artifact: string, receipt: Receipt): boolea
 }
 
 function timesOf(folder: string, artifact: string): Receipt['artifactTimes'] {
-  try {
-    const found = inspectInside(folder, artifact)
-    if (found.kind !== 'file') return undefined
-    const { size, modifiedMs, changedMs } = found
-    return { size, modifiedMs, changedMs }
-  } catch {
-    return undefined
-  }
+  const found = attempt(() => inspectInside(folder, artifact))
+  if (found?.kind !== 'file') return undefined
+  const { size, modifiedMs, changedMs } = found
+  return { size, modifiedMs, changedMs }
 }
 
 function hashOf(folder: string, artifact: string): string {
-  try {
-    const found = inspectInside(folder, artifact)
-    if (found.kind !== 'file' || found.size > HASH_LIMIT) return ''
-    const read = readSmallBytes(found.path, HASH_LIMIT)
-    if (read.kind !== 'bytes' || !read.whole) return ''
-    return sha256(read.bytes)
-  } catch {
-    return ''
-  }
+  const found = attempt(() => inspectInside(folder, artifact))
+  if (found?.kind !== 'file' || found.size > HASH_LIMIT) return ''
+  const read = readSmallBytes(found.path, HASH_LIMIT)
+  return read.kind === 'bytes' && read.whole ? sha256(read.bytes) : ''
 }
 
 function changedFile(folder: TaskFolder, files: readonly BoundFile[]): string | undefined {
@@ -117,10 +109,6 @@ function changedFile(folder: TaskFolder, files: readonly BoundFile[]): string | 
 }
 
 export function versionOf(file: string): Omit<BoundFile, 'path'> | undefined {
-  try {
-    const stats = fs.lstatSync(file, { throwIfNoEntry: false })
-    return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : undefined
-  } catch {
-    return undefined
-  }
+  const stats = attempt(() => fs.lstatSync(file, { throwIfNoEntry: false }))
+  return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : undefined
 }

@@ -44,10 +44,6 @@ export function runFileNames(root: string, problems: SearchProblem[] = []): stri
   }
 }
 
-export function findRunFiles(root: string): RunFile[] {
-  return [...eachRunFile(root)]
-}
-
 /** One by one: a clone may bring more than a stop has time for. Never throws. */
 export function* eachRunFile(root: string, problems: SearchProblem[] = []): Generator<RunFile> {
   let ids: FolderIds | undefined
@@ -118,7 +114,7 @@ export function removeRunFile(folder: TaskFolder, id: string): void {
 /** Gives the copy of an active run a new id. */
 export function idToResume(folder: TaskFolder, id: string): string {
   const isOther = (file: RunFile) => file.id === id && file.folder !== undefined && file.folder.path !== folder.path
-  return findRunFiles(folder.root).some(isOther) ? newRunId() : id
+  return [...eachRunFile(folder.root)].some(isOther) ? newRunId() : id
 }
 
 function removeNamed(root: string, id: string, kept: string | undefined): void {

@@ -2,6 +2,7 @@ import { newRunId } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { cut } from '../../kernel/text.ts'
+import { attempt } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
@@ -9,7 +10,7 @@ import { removeIfEnded, turnUnderLock } from '../drive.ts'
 import { isIdle } from '../machine/agent-stop.ts'
 import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isResumable, needOf } from '../machine/position.ts'
-import { isPrompted, newState, type Runner, visitsOf, type WorkflowState } from '../machine/state.ts'
+import { isPrompted, newState, type Runner, type Starter, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
   abortState,
   approveState,
@@ -33,15 +34,8 @@ import { readState, withRun, withRunLock, writeChanged, writeState } from './sta
 export function startRun(
   folder: TaskFolder,
   definition: Definition,
-  runner: Runner,
-  options: {
-    readonly nowMs: number
-    readonly fresh: boolean
-    readonly inputs: Readonly<Record<string, string>>
-    readonly definitionFile?: string | undefined
-  },
+  { fresh, ...starter }: Omit<Starter, 'id'> & { readonly fresh: boolean },
 ) {
-  const { fresh, ...given } = options
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
     const present = readState(folder)
     if (present !== undefined && (present.active || !fresh)) {
@@ -50,7 +44,7 @@ export function startRun(
       throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
     }
     const id = newRunId()
-    const state = newState(definition, { ...runner, ...given, id })
+    const state = newState(definition, { ...starter, id })
     let aside: string | undefined
     try {
       // First: no run may be active without its run file.
@@ -58,29 +52,19 @@ export function startRun(
       aside = putAside(folder, definition, present)
       writeState(folder, state, undefined)
     } catch (error) {
-      if (!isWritten(folder, id)) removeRunFile(folder, id)
+      // The state may be this run's: a sync can fail after the write.
+      const mayBeWritten = attempt(() => readState(folder)?.id === id, true)
+      if (!mayBeWritten) removeRunFile(folder, id)
       throw error
     }
     return { state, aside }
   })
 }
 
-/** Whether the state may be this run's: a sync can fail after the write. */
-function isWritten(folder: TaskFolder, id: string): boolean {
-  try {
-    return readState(folder)?.id === id
-  } catch {
-    return true
-  }
-}
+export type ChangedRun = ReturnType<typeof stopRun>
 
-export interface ChangedRun {
-  /** Read under the lock of the change, so that a hook's change does not count as ours. */
-  readonly before: WorkflowState
-  readonly state: WorkflowState
-}
-
-export function stopRun(folder: TaskFolder, nowMs: number): ChangedRun {
+/** `before`: read under the lock of the change, so that a hook's change does not count as ours. */
+export function stopRun(folder: TaskFolder, nowMs: number) {
   return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
     if (!before.active) return { before, state: before }
     const asked = requestStop(before, nowMs)
@@ -103,7 +87,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     const circumstances = { nowMs, returned: false, mayPrompt: false }
     const id = idToResume(folder, state.id)
     const resumed = { ...resumeState(state, runner, observe(folder, state, circumstances)), id }
-    const begun = from === undefined ? resumed : enteredFrom(folder, state, resumed, from, nowMs)
+    const begun = from === undefined ? resumed : enteredFrom(folder, resumed, from, nowMs)
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
     const { state: seen } = turnUnderLock(folder, begun, circumstances, { onDisk: state })
@@ -121,18 +105,12 @@ function requireResumable(folder: TaskFolder, state: WorkflowState): void {
 }
 
 /** Throws if `--from` is refused. */
-export function enteredFrom(
-  folder: TaskFolder,
-  before: WorkflowState,
-  resumed: WorkflowState,
-  from: string,
-  nowMs: number,
-): WorkflowState {
-  const entered = enterFrom(resumed, requirePhase(folder, before, from), nowMs)
+export function enteredFrom(folder: TaskFolder, state: WorkflowState, from: string, nowMs: number): WorkflowState {
+  const entered = enterFrom(state, requirePhase(folder, state, from), nowMs)
   if ('state' in entered) return entered.state
   const task = taskWord(folder)
   if (entered.refusal.kind === 'approval') throw new PostflightError('phase-approval', { task, ...entered.refusal })
-  const known = before.definition.phases.flatMap(({ id }) => (visitsOf(before, id) > 0 ? id : []))
+  const known = state.definition.phases.flatMap(({ id }) => (visitsOf(state, id) > 0 ? id : []))
   throw new PostflightError('phase-not-entered', { task, phase: from, known: cut(known.join(', '), 500) })
 }
 

@@ -8,7 +8,7 @@ import { replaceFile, tryRemoveFile } from '../../disk/write.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
-import { jsonObjectIn } from '../../kernel/values.ts'
+import { attempt, jsonObjectIn } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from '../machine/state-fields.ts'
@@ -54,14 +54,12 @@ const COARSE_CLOCK_STEP_MS = 2000
 
 /** Never throws. */
 function versionOf(file: string): string | undefined {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeMs, ctimeNs } = fs.lstatSync(file, { bigint: true })
-    const stepMs = ctimeNs % 1_000_000_000n === 0n ? COARSE_CLOCK_STEP_MS : CLOCK_STEP_MS
-    if (Date.now() - Number(ctimeMs) < stepMs) return undefined
-    return [file, dev, ino, size, mtimeNs, ctimeNs].join(' ')
-  } catch {
-    return undefined
-  }
+  const stats = attempt(() => fs.lstatSync(file, { bigint: true }))
+  if (stats === undefined) return undefined
+  const { dev, ino, size, mtimeNs, ctimeMs, ctimeNs } = stats
+  const stepMs = ctimeNs % 1_000_000_000n === 0n ? COARSE_CLOCK_STEP_MS : CLOCK_STEP_MS
+  if (Date.now() - Number(ctimeMs) < stepMs) return undefined
+  return [file, dev, ino, size, mtimeNs, ctimeNs].join(' ')
 }
 
 /** In ms since the epoch. */

@@ -63,7 +63,6 @@ function turn(world: Run, looking: Looking, killAt = Number.POSITIVE_INFINITY) {
       kill()
       world.state = reread(next)
     },
-    isOutOfTime: () => false,
   })
   world.state = reread(state)
   return command

@@ -6,6 +6,7 @@ import { type Marker, parseMarker } from '../../../src/marker/marker.ts'
 import { formatAnswer, REASON_LIMIT } from '../../../src/stop/answer.ts'
 import { type BlockedMarker, composeReason } from '../../../src/stop/reason.ts'
 import { composeRecovery } from '../../../src/stop/recovery.ts'
+import { READER, taskFolder } from '../../unit/builders.ts'
 import { holds, hostileText, longText, markerFields, maybe } from '../arbitraries.ts'
 
 const REPORT = 'Then repeat your full report as your last message: your caller receives only that message.'
@@ -113,16 +114,14 @@ describe('the reason of a block', () => {
 it('the text for a session that starts is valid and bounded, and contains no reason', () => {
   const anyUnfinished = fc.record({
     state: fc.constantFrom('pending' as const, 'abandoned' as const),
-    task: anyTask,
-    root: anyRoot.map((root) => root ?? '/p'),
-    rootOption: anyRoot,
+    folder: fc.tuple(anyTask, anyRoot).map(([task, root]) => taskFolder(task, root)),
     marker: fc
       .tuple(markerFields, longText)
       .map(([fields, text]) => parseMarker(JSON.stringify({ ...fields, reason: `SECRET${text}` }))),
     ageMs: fc.integer(),
   })
   holds(150)(fc.array(anyUnfinished, { minLength: 1, maxLength: 40 }), maybe(fc.constant('s1')), (list, session) => {
-    const context = composeRecovery(list, session) ?? ''
+    const context = composeRecovery(READER, list, session) ?? ''
     const line = formatAnswer({ kind: 'context', event: 'SessionStart', context }, false)
     const { additionalContext } = JSON.parse(line).hookSpecificOutput as { additionalContext: string }
     expect(line.indexOf('\n')).toBe(line.length - 1)

@@ -11,7 +11,6 @@ function noting(see: (state: WorkflowState) => Partial<Observation>): WorkflowPo
     noted,
     observe: (state) => seeing(see(state)),
     apply: (effect) => noted.push(effect.kind),
-    isOutOfTime: () => false,
     write: ({ phase, visits, sequence }) => noted.push(`write ${phase}#${visits[phase]} at ${sequence}`),
   }
 }

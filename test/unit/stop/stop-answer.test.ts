@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { CommandReader } from '../../../src/kernel/command-line.ts'
 import { HOUR_MS } from '../../../src/kernel/time.ts'
 import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import { type Answered, answerToStart, answerToStop, type StopReport } from '../../../src/stop/answer-for.ts'
 import type { StopOutcome } from '../../../src/stop/plan.ts'
 import { composeRecovery } from '../../../src/stop/recovery.ts'
 import { cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from '../../../src/stop/stop-messages.ts'
-import { mainStop, marker, NOW_MS, payload, seen, subagentStop, taskFolder } from '../builders.ts'
+import { DONE_FOLDER, mainStop, marker, NOW_MS, payload, READER, seen, subagentStop, taskFolder } from '../builders.ts'
 
 const FOLDER = taskFolder('259_x')
-
-/** A shell that finds `/home/me/p` itself, and has `postflight` on its PATH. */
-const READER: CommandReader = {
-  foundRoot: '/home/me/p',
-  findForm: () => ({ onPath: true, byNpx: false, script: '/opt/postflight.js' }),
-}
 
 type Spoken = Pick<Answered, 'answer' | 'notices' | 'alerts'>
 
@@ -93,11 +86,8 @@ describe('the answer to a stop', () => {
 })
 
 describe('the checks of specs/done.yaml', () => {
-  const task = `done-${'0'.repeat(16)}`
-  const folder = { root: '/home/me/p', path: '', task, relative: `specs/.postflight/${task}` }
-
   it('block with the command that runs them, and nothing about a marker', () => {
-    expect(linesOf(speak({ outcomes: [blocked({}, { folder })] }))).toEqual([
+    expect(linesOf(speak({ outcomes: [blocked({}, { folder: DONE_FOLDER })] }))).toEqual([
       'commit',
       'Run the checks: postflight done',
       'Blocked stop 1 of 3. (After the third, you may stop.)',
@@ -105,7 +95,8 @@ describe('the checks of specs/done.yaml', () => {
   })
 
   it('are given up with a notice that names this command', () => {
-    const given = (fields: object) => speak({ outcomes: [{ kind: 'capped', stored: stored(fields, { folder }) }] })
+    const given = (fields: object) =>
+      speak({ outcomes: [{ kind: 'capped', stored: stored(fields, { folder: DONE_FOLDER }) }] })
     expect(given({}).notices).toEqual([doneGivenUp('postflight done', undefined)])
     const checks = [{ run: 'true' }, { run: 'npm test', failed: { exit_code: 1, output: '' } }]
     const said = '`npm test` failed the last time (exit code 1)'
@@ -181,11 +172,7 @@ describe('a session that starts', () => {
     const unfinished = [{ state: 'pending', folder: FOLDER, marker: marker(), ageMs: HOUR_MS } as const]
     const run = { name: 'flow', hostSession: 's1', ageMs: 2 * HOUR_MS, status: 'running' } as const
     const runs = [{ folder, ...run, expectsStart: false }]
-    const context = composeRecovery(
-      [{ state: 'pending', task: '259_x', root: '/home/me/p', marker: marker(), ageMs: HOUR_MS }],
-      's1',
-      [{ ...run, task: '7_y', root: '/worktree', rootOption: '/worktree' }],
-    )
+    const context = composeRecovery(READER, unfinished, 's1', runs)
     const answer = answerToStart({ payload: event, reader: READER }, unfinished, runs)
     expect(answer).toEqual({ kind: 'context', event: 'SessionStart', context })
   })
