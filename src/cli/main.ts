@@ -1,12 +1,12 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
-import { CommanderError } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { shellIdentity } from '../hosts/all-hosts.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences, asPostflightError, messageOf, PostflightError } from '../kernel/errors.ts'
 import { closestName } from '../kernel/text.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { cleanOutput, type Output, painterFor, printError, printResult, wrapped } from '../views/print.ts'
-import type { GlobalOptions } from './command.ts'
+import type { BareCommand, GlobalOptions } from './command.ts'
 import { COMMANDS, commandIn, freeCommands, type Invocation, type RunCommand } from './commands/command-list.ts'
 import { buildProgram, type Program, type ProgramPorts } from './program.ts'
 
@@ -61,7 +61,10 @@ function meansStatus(words: readonly string[]): boolean {
     const isGlobal = ['--json', '--quiet', '--root'].includes(word) || word.startsWith('--root=')
     return !isGlobal && words[index - 1] !== '--root'
   })
-  return first === undefined || (first.startsWith('--') && !['--', '--help', '--version'].includes(first))
+  if (first === undefined) return true
+  if (!first.startsWith('--')) return false
+  const status = COMMANDS.status.declaration.declare(new Command('status') as unknown as BareCommand)
+  return status.options.some(({ long }) => long === first.replace(/=.*/s, ''))
 }
 
 async function runCommand(

@@ -55,6 +55,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     ['workflow start 7 x', 'Missing option --definition <file>. See `postflight workflow start --help`.'],
     ['create 7 x --skil s', 'Did you mean --skill?'],
     ['inspect --rot=x', 'Did you mean --root?'],
+    ['--versoin', 'Did you mean --version?'],
     ['workflow stat', 'Did you mean status?'],
     ['workflow st', 'Did you mean one of start, status, stop?'],
     ['insp', 'Did you mean inspect?'],
