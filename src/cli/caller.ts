@@ -7,10 +7,7 @@ export interface Identity {
   readonly isSubagent?: boolean
 }
 
-interface Named {
-  readonly hostSession?: string | undefined
-  readonly agent?: string
-}
+type Named = { readonly hostSession?: string | undefined; readonly agent?: string }
 
 export function callerOf(context: CommandContext, options: Named): Identity {
   const fromShell = shellIdentity(context.environment)

@@ -134,11 +134,7 @@ interface HookTrust {
   }
 }
 
-export interface HookLocation {
-  readonly event: string
-  readonly group: number
-  readonly hook: number
-}
+export type HookLocation = { readonly event: string; readonly group: number; readonly hook: number }
 
 export interface HookHost {
   readonly title: string

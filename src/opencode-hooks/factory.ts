@@ -124,10 +124,7 @@ export function limitMemory(memory: Map<string, unknown> | Set<string>): void {
   if (memory.size > 1_000 && oldest !== undefined) memory.delete(oldest)
 }
 
-export interface Reporter {
-  fault(where: string, error: unknown): void
-  notice(text: string): void
-}
+export type Reporter = { fault(where: string, error: unknown): void; notice(text: string): void }
 
 /** The reporter never throws. */
 export function createReporter(client: HostClient, findRoots: () => readonly string[]): Reporter {

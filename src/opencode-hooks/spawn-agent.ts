@@ -1,14 +1,6 @@
 import { sleep } from '../disk/age.ts'
-import {
-  errorDetail,
-  type HostClient,
-  knownAgents,
-  knownModel,
-  type Message,
-  need,
-  type PromptBody,
-  WORKFLOW_TOOL,
-} from '../hosts/opencode/api.ts'
+import type { HostClient, Message, PromptBody } from '../hosts/opencode/api.ts'
+import { errorDetail, knownAgents, knownModel, need, WORKFLOW_TOOL } from '../hosts/opencode/api.ts'
 import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'

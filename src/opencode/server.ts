@@ -23,13 +23,8 @@ import { createGuard, type Guard } from './guard/guard.ts'
 import { createInLoopGuard } from './guard/in-loop.ts'
 import { createIdleGuard, createSubAgentGuard } from './guard/prompt-guards.ts'
 import { type Agent, Sessions, tellShell } from './sessions.ts'
-import {
-  addWorkflowCommand,
-  type DrivingCall,
-  runWorkflowCommand,
-  WorkflowDriver,
-  workflowTool,
-} from './workflow/driver.ts'
+import type { DrivingCall } from './workflow/driver.ts'
+import { addWorkflowCommand, runWorkflowCommand, WorkflowDriver, workflowTool } from './workflow/driver.ts'
 import { createIdleRuns } from './workflow/idle-runs.ts'
 import type { PhasePorts } from './workflow/phase-runner.ts'
 

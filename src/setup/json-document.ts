@@ -1,11 +1,5 @@
-import {
-  createScanner,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-  type SyntaxKind,
-} from 'jsonc-parser'
+import type { Node, ParseError, SyntaxKind } from 'jsonc-parser'
+import { createScanner, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type * as z from 'zod/mini'
 import { PostflightError } from '../kernel/errors.ts'
 

@@ -74,10 +74,7 @@ export const COMMANDS = {
   'workflow graph': { declaration: graph, load: async () => (await import('./workflow-graph.ts')).run },
 } as const satisfies Readonly<Record<string, ListedCommand>>
 
-interface ListedCommand {
-  readonly declaration: Declaration
-  readonly load: () => Promise<RunCommand>
-}
+type ListedCommand = { readonly declaration: Declaration; readonly load: () => Promise<RunCommand> }
 
 export type RunCommand = (
   context: CommandContext,

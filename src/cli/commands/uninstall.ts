@@ -6,16 +6,8 @@ import { counted, shellWord } from '../../kernel/text.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
-import {
-  carryOut,
-  HOSTS,
-  isOfClaude,
-  type Removal,
-  removalsFrom,
-  removeRecord,
-  type Target,
-  targetOf,
-} from '../../setup/install/target.ts'
+import type { Removal, Target } from '../../setup/install/target.ts'
+import { carryOut, HOSTS, isOfClaude, removalsFrom, removeRecord, targetOf } from '../../setup/install/target.ts'
 import { settingsLocations, uninstallLine } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
 import { SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'

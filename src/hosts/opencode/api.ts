@@ -5,15 +5,9 @@ import { quote } from '../../kernel/text.ts'
 /** The client never throws for an answer of the server. */
 type Reply<T> = Promise<{ readonly data?: T; readonly error?: unknown }>
 
-export interface ModelName {
-  readonly providerID: string
-  readonly modelID: string
-}
+export type ModelName = { readonly providerID: string; readonly modelID: string }
 
-interface HostError {
-  readonly name?: string
-  readonly data?: { readonly message?: string; readonly statusCode?: number }
-}
+type HostError = { readonly name?: string; readonly data?: { readonly message?: string; readonly statusCode?: number } }
 
 export function errorDetail({ name, data }: HostError): string {
   return data?.message ?? name ?? 'unknown error'
@@ -59,10 +53,7 @@ export interface Part {
   }
 }
 
-export interface Message {
-  readonly info: UserMessage | AssistantMessage
-  readonly parts: Part[]
-}
+export type Message = { readonly info: UserMessage | AssistantMessage; readonly parts: Part[] }
 
 export interface SessionInfo {
   readonly id: string
@@ -90,9 +81,7 @@ export interface PromptBody {
   readonly parts: readonly Part[]
 }
 
-interface OfSession {
-  readonly path: { readonly id: string }
-}
+type OfSession = { readonly path: { readonly id: string } }
 
 interface AgentInfo {
   readonly name: string
@@ -149,10 +138,7 @@ export interface HostClient {
 }
 
 /** OpenCode calls the plugin once per project folder. */
-export interface PluginInput {
-  readonly client: HostClient
-  readonly directory: string
-}
+export type PluginInput = { readonly client: HostClient; readonly directory: string }
 
 /** OpenCode does not wait for event handlers. */
 export interface HostEvent {
@@ -187,10 +173,7 @@ export interface ToolOutput {
   readonly content?: { readonly type: string; readonly text?: string }[]
 }
 
-interface ToolContext {
-  readonly sessionID: string
-  readonly abort: AbortSignal
-}
+type ToolContext = { readonly sessionID: string; readonly abort: AbortSignal }
 
 /** Arguments given as plain JSON Schemas are all required (OpenCode 1.18.34). */
 export interface PluginTool {
@@ -243,16 +226,10 @@ export interface Hooks {
   'experimental.session.stopping'?: Hook<{ readonly sessionID: string }, StoppingOutput>
 }
 
-export interface PluginHooks extends Hooks {
-  tool?: Record<string, PluginTool>
-}
+export type PluginHooks = Hooks & { tool?: Record<string, PluginTool> }
 
 /** 1.18.34 has no such hook. Upstream proposals read `stop` or `continue`, and `message`. */
-export interface StoppingOutput {
-  stop?: boolean
-  continue?: boolean
-  message?: string
-}
+export type StoppingOutput = { stop?: boolean; continue?: boolean; message?: string }
 
 const READING_CALLS = ['session.messages', 'session.message']
 

@@ -23,11 +23,7 @@ import {
 } from '../settings-paths.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
 
-interface Place {
-  readonly scope: Scope
-  readonly file: string
-  readonly isClaudes: boolean
-}
+type Place = { readonly scope: Scope; readonly file: string; readonly isClaudes: boolean }
 
 export type SettingsLocation = ReturnType<typeof locationOf>
 

@@ -48,16 +48,9 @@ export const STATUS_TONES: Readonly<Record<Status, Tone>> = {
   moved: 'plain',
 }
 
-export interface StoryEvent {
-  readonly timeMs: number
-  readonly tone: Tone
-  readonly words: string
-}
+export type StoryEvent = { readonly timeMs: number; readonly tone: Tone; readonly words: string }
 
-export interface Span {
-  readonly startMs: number
-  readonly endMs: number
-}
+export type Span = { readonly startMs: number; readonly endMs: number }
 
 export interface VisitStory extends Span {
   readonly phase: string

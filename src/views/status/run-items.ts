@@ -14,11 +14,7 @@ import { runFileOf } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { itemLine, problemSentence, type StatusItem, type StatusKind, sessionFact, taskName } from './status-items.ts'
 
-export interface CompletedRun {
-  readonly kind: 'completed'
-  readonly task: string
-  readonly host_session: string | null
-}
+export type CompletedRun = { readonly kind: 'completed'; readonly task: string; readonly host_session: string | null }
 
 export function runItems(context: CommandContext, folders: readonly TaskFolder[]): (StatusItem | CompletedRun)[] {
   return folders.flatMap((folder) => {
