@@ -92,10 +92,7 @@ async function converse(client: HostClient, request: SpawnRequest, child: { sess
 }
 
 /** OpenCode would not answer an unknown name. */
-async function chooseManner(
-  client: HostClient,
-  { parentID, agent, model }: SpawnRequest,
-): Promise<Pick<PromptBody, 'agent' | 'model' | 'variant'> | { readonly why: string }> {
+async function chooseManner(client: HostClient, { parentID, agent, model }: SpawnRequest) {
   const agents = await knownAgents(client)
   const found = agents.find(({ name }) => name === (agent ?? DEFAULT_AGENT))
   if (found === undefined && agent !== undefined) {
@@ -146,7 +143,6 @@ const ALWAYS = ['question', 'task', WORKFLOW_TOOL]
 /** OpenCode allows and denies these together (1.18.34). */
 const EDITING = ['edit', 'write', 'apply_patch']
 
-/** Enabling a tool would override the user's denial (1.18.34). */
 export async function deniedTools(
   client: HostClient,
   allowed: readonly string[] | undefined,

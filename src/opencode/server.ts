@@ -30,12 +30,11 @@ import type { PhasePorts } from './workflow/phase-runner.ts'
 
 /** The one place that knows the four ways to block an agent. */
 
-type StopRouterParts = PhasePorts & { readonly guard: Guard; readonly driver: WorkflowDriver }
+type StopRouterParts = PhasePorts & Readonly<{ guard: Guard; driver: WorkflowDriver }>
 
 function createStopRouter({ client, sessions, turns, guard, subAgents, driver }: StopRouterParts) {
   const answerIdle = createIdleGuard(client, sessions, guard)
   const inLoop = createInLoopGuard(client, guard)
-  /** Whether the process ends at the first idle. */
   const oneShot = isOneShot(process.argv)
   const background = new Set<string>()
   let asksBeforeStop = false

@@ -10,7 +10,7 @@ const LAST_MESSAGES = 20
 const MAX_DEPTH = 50
 
 /** Without a model, OpenCode chooses one. */
-export type Manner = Pick<PromptBody, 'model' | 'variant' | 'system'> & { readonly agent: string }
+export type Manner = Pick<PromptBody, 'model' | 'variant' | 'system'> & Readonly<{ agent: string }>
 
 const TAG = 'postflight-guard'
 

@@ -31,12 +31,7 @@ const PERMISSION: readonly PermissionRule[] = [
 /** OpenCode deletes the sessions below a conversation first (1.18.34). */
 const DELETION_MS = 1_000
 
-export interface PhasePorts {
-  readonly client: HostClient
-  readonly sessions: Sessions
-  readonly turns: Turns
-  readonly subAgents: SubAgentGuard
-}
+export type PhasePorts = Readonly<{ client: HostClient; sessions: Sessions; turns: Turns; subAgents: SubAgentGuard }>
 
 interface Caller extends Pick<Agent, 'session' | 'root'> {
   readonly manner: Manner
