@@ -82,8 +82,7 @@ async function converse(client: HostClient, request: SpawnRequest, child: { sess
   const denied = await deniedTools(client, tools)
   if (end.aborted) return INTERRUPTED
   const title = `Sub-agent: ${oneLine(prompt, 60)}`
-  const created = await client.session.create({ body: { parentID, title } })
-  const { id } = need(created, 'session.create')
+  const { id } = need(await client.session.create({ body: { parentID, title } }), 'session.create')
   noteSpawned(id)
   child.session = id
   if (end.aborted) return INTERRUPTED

@@ -46,8 +46,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     ...(isOfClaude(host, target.scope) ? keptRules(context, target, removals) : []),
     ...stillWired(context, host, target),
   ]
-  const isShared = host !== 'claude' && isOfClaude(host, target.scope)
-  if (isShared && removals.at(-1)?.file === target.files.at(-1))
+  if (host !== 'claude' && isOfClaude(host, target.scope) && removals.at(-1)?.file === target.files.at(-1))
     lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
   if (!dryRun) {
