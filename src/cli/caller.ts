@@ -1,16 +1,9 @@
 import { hostsOfShell, shellIdentity } from '../hosts/all-hosts.ts'
 import type { CommandContext } from '../project/command-context.ts'
 
-export interface Identity {
-  readonly session: string | undefined
-  readonly agent: string | undefined
-  readonly isSubagent?: boolean
-}
+export type Identity = Readonly<{ session: string | undefined; agent: string | undefined; isSubagent?: boolean }>
 
-interface Named {
-  readonly hostSession?: string | undefined
-  readonly agent?: string
-}
+type Named = Readonly<{ hostSession?: string | undefined; agent?: string }>
 
 export function callerOf(context: CommandContext, options: Named): Identity {
   const fromShell = shellIdentity(context.environment)

@@ -76,8 +76,6 @@ export interface ClearResult {
   readonly lines: readonly string[]
 }
 
-type Markers = ReturnType<typeof markersIn>
-
 export async function clearOne(context: CommandContext, folder: TaskFolder, clearing: Clearing) {
   const present = clearableFiles(folder, clearing.returnMeta)
   const before = markersIn(folder, present)
@@ -228,7 +226,7 @@ function markersIn(folder: TaskFolder, files: readonly string[]) {
   return { pending, abandoned: files.filter(isAbandonedName).flatMap(markerOf) }
 }
 
-function pathOf(folder: TaskFolder, { pending, abandoned }: Markers, run: string | undefined): string {
+function pathOf(folder: TaskFolder, { pending, abandoned }: ReturnType<typeof markersIn>, run?: string): string {
   const isPending = pending?.checks.some((check) => check.run === run) ?? abandoned.length === 0
   return markerDisplayPath(folder, isPending || abandoned.length === 0 ? MARKER_FILE : ABANDONED_FILE)
 }

@@ -23,9 +23,7 @@ export type ArgumentsOf<One extends Declaration> = ReturnType<One['declare']>['p
 
 export type OptionsOf<One extends Declaration> = ReturnType<ReturnType<One['declare']>['opts']>
 
-export interface GlobalOptions extends PrintOptions {
-  readonly root: string | undefined
-}
+export type GlobalOptions = PrintOptions & Readonly<{ root: string | undefined }>
 
 export interface Surroundings extends PrintOptions {
   readonly stdout: Output

@@ -5,12 +5,7 @@ export interface SettingsEntry<Hook = HookCommand> {
   readonly group: { readonly matcher?: string; readonly hooks: readonly Hook[] }
 }
 
-interface HookCommand {
-  readonly type: 'command'
-  readonly command: string
-  readonly if?: string
-  readonly timeout: number
-}
+type HookCommand = Readonly<{ type: 'command'; command: string; if?: string; timeout: number }>
 
 /** Claude Code takes seconds. The hook answers within 5. */
 const TIMEOUT_SECONDS = 10
@@ -121,24 +116,7 @@ export function isGuardedCommand(command: string): boolean {
   return GUARDED.test(command.trim()) || command.includes(LOAD_IF_THERE)
 }
 
-interface HookTrust {
-  readonly note: string
-  /** Whether hooks in the user's own settings need no trust. */
-  readonly onlyInProjects?: true
-  /** For `doctor`, if the host's folder has a file that says which hooks are trusted. */
-  readonly record?: {
-    readonly file: string
-    readonly trusts: (text: string, settings: string, hook: HookLocation) => boolean
-    readonly untrusted: (settings: string, events: readonly string[]) => string
-    readonly advice: string
-  }
-}
-
-export interface HookLocation {
-  readonly event: string
-  readonly group: number
-  readonly hook: number
-}
+export type HookLocation = Readonly<{ event: string; group: number; hook: number }>
 
 export interface HookHost {
   readonly title: string
@@ -156,7 +134,18 @@ export interface HookHost {
   readonly entries: (command: string) => SettingsEntry[]
   readonly offSwitch?: 'disableAllHooks' | 'hooksDisabled'
   /** If the host runs the hook only once the user trusts it, or its folder. */
-  readonly trust?: HookTrust
+  readonly trust?: {
+    readonly note: string
+    /** Whether hooks in the user's own settings need no trust. */
+    readonly onlyInProjects?: true
+    /** For `doctor`, if the host's folder has a file that says which hooks are trusted. */
+    readonly record?: {
+      readonly file: string
+      readonly trusts: (text: string, settings: string, hook: HookLocation) => boolean
+      readonly untrusted: (settings: string, events: readonly string[]) => string
+      readonly advice: string
+    }
+  }
 }
 
 export const BOTH_STOPS = ['SubagentStop', 'Stop']

@@ -11,10 +11,7 @@ export interface ShellIdentity {
   readonly isSubagent?: true
 }
 
-export interface Exemption {
-  readonly host: string
-  readonly why: 'answer-ignored' | 'own-agent'
-}
+export type Exemption = Readonly<{ host: string; why: 'answer-ignored' | 'own-agent' }>
 
 type PayloadTest = (payload: Payload, environment: Environment) => boolean
 

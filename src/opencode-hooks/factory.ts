@@ -61,11 +61,7 @@ export function factory<O, H extends Hooks>(
 export class RefusedCall extends Error {}
 
 /** In OpenCode 1.18.34 an error in a hook ends the turn, and an error in the event handler ends the server. */
-export function safeHooks<H extends object>(
-  hooks: H,
-  prefix: string,
-  { reporter, isActing }: Pick<FactoryPorts, 'reporter' | 'isActing'>,
-): FactoryHooks<H> {
+export function safeHooks<H extends object>(hooks: H, prefix: string, { reporter, isActing }: FactoryPorts) {
   const safe = Object.entries(hooks).map(([point, hook]: [string, AnyHook]) => {
     const safeHook: AnyHook = async (...words) => {
       try {
@@ -124,10 +120,7 @@ export function limitMemory(memory: Map<string, unknown> | Set<string>): void {
   if (memory.size > 1_000 && oldest !== undefined) memory.delete(oldest)
 }
 
-export interface Reporter {
-  fault(where: string, error: unknown): void
-  notice(text: string): void
-}
+export type Reporter = { fault(where: string, error: unknown): void; notice(text: string): void }
 
 /** The reporter never throws. */
 export function createReporter(client: HostClient, findRoots: () => readonly string[]): Reporter {

@@ -1,13 +1,6 @@
 import * as z from 'zod/mini'
-import {
-  type HostConfig,
-  type HostEvent,
-  isOneShot,
-  modelName,
-  type ProviderConfig,
-  parseModel,
-  type UserMessage,
-} from '../hosts/opencode/api.ts'
+import type { HostConfig, HostEvent, ProviderConfig, UserMessage } from '../hosts/opencode/api.ts'
+import { isOneShot, modelName, parseModel } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { attempt, jsonObjectIn } from '../kernel/values.ts'
 import { factory, limitMemory, type Reporter } from './factory.ts'
@@ -80,12 +73,7 @@ export const createForegroundFallbackHook = factory(
 const SESSION_HEADER = 'x-session-id'
 const PARENT_HEADER = 'x-parent-session-id'
 
-interface Conversation {
-  readonly agent: string
-  readonly asked: string
-  current: string
-  readonly tried: Set<string>
-}
+type Conversation = { readonly agent: string; readonly asked: string; current: string; readonly tried: Set<string> }
 
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 

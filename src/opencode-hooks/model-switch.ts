@@ -132,7 +132,6 @@ export function createModelSwitch({ client, reporter, sessions, chains, rateLimi
     reporter.notice(`postflight-guard: ${limited} is rate-limited, so the last message was sent again with ${other}.`)
   }
 
-  /** OpenCode would not answer with an unknown model. */
   async function nextModel(chain: readonly string[], tried: Set<string>): Promise<ModelName | undefined> {
     for (const name of chain) {
       if (tried.has(name)) continue

@@ -1,14 +1,6 @@
 import { sleep } from '../disk/age.ts'
-import {
-  errorDetail,
-  type HostClient,
-  knownAgents,
-  knownModel,
-  type Message,
-  need,
-  type PromptBody,
-  WORKFLOW_TOOL,
-} from '../hosts/opencode/api.ts'
+import type { HostClient, Message, PromptBody } from '../hosts/opencode/api.ts'
+import { errorDetail, knownAgents, knownModel, need, WORKFLOW_TOOL } from '../hosts/opencode/api.ts'
 import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
@@ -90,8 +82,7 @@ async function converse(client: HostClient, request: SpawnRequest, child: { sess
   const denied = await deniedTools(client, tools)
   if (end.aborted) return INTERRUPTED
   const title = `Sub-agent: ${oneLine(prompt, 60)}`
-  const created = await client.session.create({ body: { parentID, title } })
-  const { id } = need(created, 'session.create')
+  const { id } = need(await client.session.create({ body: { parentID, title } }), 'session.create')
   noteSpawned(id)
   child.session = id
   if (end.aborted) return INTERRUPTED
@@ -100,10 +91,7 @@ async function converse(client: HostClient, request: SpawnRequest, child: { sess
 }
 
 /** OpenCode would not answer an unknown name. */
-async function chooseManner(
-  client: HostClient,
-  { parentID, agent, model }: SpawnRequest,
-): Promise<Pick<PromptBody, 'agent' | 'model' | 'variant'> | { readonly why: string }> {
+async function chooseManner(client: HostClient, { parentID, agent, model }: SpawnRequest) {
   const agents = await knownAgents(client)
   const found = agents.find(({ name }) => name === (agent ?? DEFAULT_AGENT))
   if (found === undefined && agent !== undefined) {
@@ -154,7 +142,6 @@ const ALWAYS = ['question', 'task', WORKFLOW_TOOL]
 /** OpenCode allows and denies these together (1.18.34). */
 const EDITING = ['edit', 'write', 'apply_patch']
 
-/** Enabling a tool would override the user's denial (1.18.34). */
 export async function deniedTools(
   client: HostClient,
   allowed: readonly string[] | undefined,

@@ -13,22 +13,16 @@ import { createPostReadNudgeHook, POST_READ_NUDGE } from '../opencode-hooks/post
 import { createReactiveAgentHook } from '../opencode-hooks/reactive-agent.ts'
 import { REACTIVE_RULES, VALUE_WORDS } from '../setup/reactive/reactive-rule.ts'
 
-type Factory = (value: unknown) => ((context: HookContext) => Hooks) | SchemaFault
-
 /** `isOptional`: also `true`, for an object without options. */
-function option<T>(
-  schema: z.ZodMiniType<T>,
-  create: (context: HookContext, value: T) => Hooks,
-  isOptional = false,
-): Factory {
-  return (given) => {
+function option<T>(schema: z.ZodMiniType<T>, create: (context: HookContext, value: T) => Hooks, isOptional = false) {
+  return (given: unknown) => {
     const value = isOptional && given === true ? {} : given
     if (isOptional && (typeof value !== 'object' || value === null)) {
       return { path: [], detail: 'it must be true, false or an object' }
     }
     const read = schema.safeParse(value)
     return read.success
-      ? (context) => create(context, read.data)
+      ? (context: HookContext) => create(context, read.data)
       : (schemaFaults(value, read.error.issues, OPTION_WORDS, 1) as [SchemaFault])[0]
   }
 }
@@ -37,7 +31,7 @@ function option<T>(
  * In the order in which they act on the same hook (docs/opencode-hooks.md, "The order of the texts"), after guard and
  * workflow.
  */
-const FACTORIES: Readonly<Record<string, Factory>> = {
+const FACTORIES: Readonly<Record<string, ReturnType<typeof option>>> = {
   reactive: option(REACTIVE_RULES, createReactiveAgentHook),
   jsonErrorRecovery: option(JSON_ERROR_RECOVERY, createJsonErrorRecoveryHook, true),
   delegateTaskRetry: option(z.boolean(), createDelegateTaskRetryHook),

@@ -1,18 +1,6 @@
 import path from 'node:path'
 import { sleep } from '../disk/age.ts'
-import {
-  type Hooks,
-  type HostEvent,
-  interruptedIn,
-  isOneShot,
-  type PluginHooks,
-  type PluginInput,
-  type StoppingOutput,
-  type ToolCall,
-  type ToolOutput,
-  WORKFLOW_COMMAND,
-  WORKFLOW_TOOL,
-} from '../hosts/opencode/api.ts'
+import * as api from '../hosts/opencode/api.ts'
 import { isNotice, isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../hosts/payload.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
@@ -23,25 +11,19 @@ import { createGuard, type Guard } from './guard/guard.ts'
 import { createInLoopGuard } from './guard/in-loop.ts'
 import { createIdleGuard, createSubAgentGuard } from './guard/prompt-guards.ts'
 import { type Agent, Sessions, tellShell } from './sessions.ts'
-import {
-  addWorkflowCommand,
-  type DrivingCall,
-  runWorkflowCommand,
-  WorkflowDriver,
-  workflowTool,
-} from './workflow/driver.ts'
+import type { DrivingCall } from './workflow/driver.ts'
+import { addWorkflowCommand, runWorkflowCommand, WorkflowDriver, workflowTool } from './workflow/driver.ts'
 import { createIdleRuns } from './workflow/idle-runs.ts'
 import type { PhasePorts } from './workflow/phase-runner.ts'
 
 /** The one place that knows the four ways to block an agent. */
 
-type StopRouterParts = PhasePorts & { readonly guard: Guard; readonly driver: WorkflowDriver }
+type StopRouterParts = PhasePorts & Readonly<{ guard: Guard; driver: WorkflowDriver }>
 
 function createStopRouter({ client, sessions, turns, guard, subAgents, driver }: StopRouterParts) {
   const answerIdle = createIdleGuard(client, sessions, guard)
   const inLoop = createInLoopGuard(client, guard)
-  /** Whether the process ends at the first idle. */
-  const oneShot = isOneShot(process.argv)
+  const oneShot = api.isOneShot(process.argv)
   const background = new Set<string>()
   let asksBeforeStop = false
 
@@ -50,14 +32,14 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
     return agent.agent === MAIN_AGENT ? oneShot : background.has(agent.session)
   }
 
-  async function onEvent({ event }: { readonly event: HostEvent }): Promise<void> {
+  async function onEvent({ event }: { readonly event: api.HostEvent }): Promise<void> {
     const { type, properties: { sessionID, part } = {} } = event
     const deleted = sessions.noteEvent(event)
     if (deleted !== undefined) forget(deleted)
     if (type === 'message.part.updated' && part?.type === 'tool' && part.tool === 'task') {
       noteBackground(part.state?.metadata)
     }
-    const interrupted = interruptedIn(event)
+    const interrupted = api.interruptedIn(event)
     if (interrupted !== undefined) subAgents.interrupted(interrupted)
     if (sessionID === undefined) return
     if (type === 'session.error') await inLoop.failed(sessionID)
@@ -74,7 +56,7 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
     if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !asksBeforeStop) await answerIdle(agent)
   }
 
-  async function onToolEnded({ tool, sessionID, args }: ToolCall, output: ToolOutput): Promise<void> {
+  async function onToolEnded({ tool, sessionID, args }: api.ToolCall, output: api.ToolOutput): Promise<void> {
     const isOurs = tool === 'bash' && String(args?.command).includes('postflight')
     if (isOurs) await guard.commandEnded(await sessions.identify(sessionID))
     const session = output.metadata?.sessionId
@@ -84,7 +66,7 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
   }
 
   /** For a hook that has been proposed to OpenCode. */
-  async function onStopping({ sessionID }: { readonly sessionID: string }, output: StoppingOutput): Promise<void> {
+  async function onStopping({ sessionID }: { readonly sessionID: string }, output: api.StoppingOutput): Promise<void> {
     asksBeforeStop = true
     const agent = await sessions.identify(sessionID)
     const isMain = agent.agent === MAIN_AGENT
@@ -124,7 +106,7 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
     },
     'session.stopping': onStopping,
     'experimental.session.stopping': onStopping,
-  } satisfies Hooks
+  } satisfies api.Hooks
 }
 
 const DISPOSE_PATIENCE_MS = 1_000
@@ -134,9 +116,9 @@ const CLI = path.join(PACKAGE, 'bin', 'postflight.js')
 
 /** OpenCode calls this once per project folder. */
 export async function server(
-  { client, directory }: PluginInput,
+  { client, directory }: api.PluginInput,
   given?: Readonly<Record<string, unknown>>,
-): Promise<PluginHooks> {
+): Promise<api.PluginHooks> {
   const environment = process.env
   if (environment.POSTFLIGHT_DISABLE === '1') return {}
   addSentences(COMMAND_SENTENCES)
@@ -163,7 +145,7 @@ export async function server(
   for (const problem of options.problems) reporter.notice(problem)
 
   let ownsCommand = false
-  const own: Hooks = {
+  const own: api.Hooks = {
     ...createStopRouter({ ...ports, guard, driver }),
     async 'chat.message'(_input, { message, parts }) {
       sessions.noteMessage(message)
@@ -183,7 +165,7 @@ export async function server(
     async 'command.execute.before'(input, { parts }) {
       // The command counts as the user's last message.
       sessions.prompts.set(input.sessionID, `command-${Date.now()}`)
-      if (!ownsCommand || input.command !== WORKFLOW_COMMAND) return
+      if (!ownsCommand || input.command !== api.WORKFLOW_COMMAND) return
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
     },
   }
@@ -194,7 +176,7 @@ export async function server(
   return {
     ...hooks,
     // The tool of a replaced instance calls the active instance.
-    tool: options.workflow ? { [WORKFLOW_TOOL]: workflowTool(() => acting.get(directory) ?? driver) } : {},
+    tool: options.workflow ? { [api.WORKFLOW_TOOL]: workflowTool(() => acting.get(directory) ?? driver) } : {},
     event(input) {
       const answer = answerEvent?.(input).finally(() => answering.delete(answer))
       answering.add(answer)

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { isOurCommand, type SettingsEntry } from '../hosts/hook-entries.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
-import { appendToList, removeFromList } from './list-editor.ts'
+import { appendToList, type IsOurs, removeFromList } from './list-editor.ts'
 
 type Entries = readonly SettingsEntry<object>[]
 
@@ -71,8 +71,6 @@ function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string) {
       ),
     )
 }
-
-export type IsOurs = (hook: unknown) => boolean
 
 function hooksOf(group: unknown): unknown[] {
   const hooks = (group as { hooks?: unknown } | null)?.hooks

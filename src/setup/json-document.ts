@@ -1,20 +1,9 @@
-import {
-  createScanner,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-  type SyntaxKind,
-} from 'jsonc-parser'
+import type { Node, ParseError, SyntaxKind } from 'jsonc-parser'
+import { createScanner, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type * as z from 'zod/mini'
 import { PostflightError } from '../kernel/errors.ts'
 
-export interface SettingsFile<T> {
-  readonly path: string
-  readonly comments: boolean
-  readonly property: string
-  readonly shape: z.ZodMiniType<T>
-}
+export type SettingsFile<T> = Readonly<{ path: string; comments: boolean; property: string; shape: z.ZodMiniType<T> }>
 
 type SettingsDocument<T> = ReturnType<typeof parsedDocument<T>>
 

@@ -16,12 +16,9 @@ export function appendToList<T>(text: string, file: SettingsFile<T>, keys: reado
   return mark + append(body, container, name === undefined ? json(value) : `${json(name)}: ${json(list)}`, layout)
 }
 
-export function removeFromList<T>(
-  text: string,
-  file: SettingsFile<T>,
-  keys: JSONPath,
-  isOurs: (value: unknown) => boolean,
-): string {
+export type IsOurs = (value: unknown) => boolean
+
+export function removeFromList<T>(text: string, file: SettingsFile<T>, keys: JSONPath, isOurs: IsOurs): string {
   for (let rest = text; ; ) {
     const { mark, body, root } = readDocument(rest, file)
     const list = root && findNodeAtLocation(root, keys)

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import type { IsOurs } from './claude-hooks.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
-import { appendToList, removeFromList } from './list-editor.ts'
+import { appendToList, type IsOurs, removeFromList } from './list-editor.ts'
 
 export const PLUGIN_FILE = 'dist/opencode/postflight-guard.mjs'
 

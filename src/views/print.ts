@@ -6,10 +6,7 @@ import { attempt, type Environment } from '../kernel/values.ts'
 import type { CommandResult, Painter } from '../project/command-context.ts'
 import type { ErrorDocument } from './documents.ts'
 
-export interface PrintOptions {
-  readonly json: boolean
-  readonly quiet: boolean
-}
+export type PrintOptions = Readonly<{ json: boolean; quiet: boolean }>
 
 export interface Output {
   write(text: string): unknown

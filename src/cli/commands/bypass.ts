@@ -7,13 +7,8 @@ import { MARKER_FILE } from '../../kernel/files.ts'
 import { DEFAULT_REASON, type Marker } from '../../marker/marker.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
-import {
-  type CommandContext,
-  forEveryOne,
-  recordInJournal,
-  requireRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import { forEveryOne, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, foldersHolding, listTaskFolders, unsearchedError } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'

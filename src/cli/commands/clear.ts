@@ -9,14 +9,8 @@ import { clearableFiles, isAbandonedName } from '../../marker/clear-files.ts'
 import { forgetGivenUp } from '../../marker/given-up.ts'
 import { checksSessionOf } from '../../marker/marker.ts'
 import { readMarker } from '../../marker/marker-file.ts'
-import {
-  isExpired,
-  isUnowned,
-  madeAtMs,
-  markerDisplayPath,
-  type StoredMarker,
-  UNOWNED_LIFETIME_MS,
-} from '../../marker/stored-marker.ts'
+import type { StoredMarker } from '../../marker/stored-marker.ts'
+import { isExpired, isUnowned, madeAtMs, markerDisplayPath, UNOWNED_LIFETIME_MS } from '../../marker/stored-marker.ts'
 import { type CommandContext, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { parseTaskReference, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedError } from '../../project/task-folders.ts'

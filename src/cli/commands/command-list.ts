@@ -74,10 +74,7 @@ export const COMMANDS = {
   'workflow graph': { declaration: graph, load: async () => (await import('./workflow-graph.ts')).run },
 } as const satisfies Readonly<Record<string, ListedCommand>>
 
-interface ListedCommand {
-  readonly declaration: Declaration
-  readonly load: () => Promise<RunCommand>
-}
+type ListedCommand = Readonly<{ declaration: Declaration; load: () => Promise<RunCommand> }>
 
 export type RunCommand = (
   context: CommandContext,
@@ -89,11 +86,7 @@ export type RunCommand = (
 export type CommandName = keyof typeof COMMANDS
 
 /** Its arguments and options are those that the command declares. */
-export interface Invocation {
-  readonly command: CommandName
-  readonly arguments: readonly unknown[]
-  readonly options: object
-}
+export type Invocation = Readonly<{ command: CommandName; arguments: readonly unknown[]; options: object }>
 
 export function freeCommands(): string[] {
   return Object.entries(COMMANDS).flatMap(([name, { declaration }]: [string, ListedCommand]) =>

@@ -14,8 +14,6 @@ import { readState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import type { Declaration, Run } from '../command.ts'
 
-/** Answers the questions of the scripts of `completion`. */
-
 export const declaration = {
   hidden: true,
   description: 'print the words that may follow, for the scripts of `completion`',

@@ -11,21 +11,8 @@ import { toIsoSeconds } from '../../kernel/time.ts'
 import { known, MAX_CHECKS } from '../../kernel/values.ts'
 import { keptUnchecked } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
-import {
-  checksSessionOf,
-  DEFAULT_OPERATION,
-  DEFAULT_REASON,
-  DEFAULT_SKILL,
-  hasUnreadableChecks,
-  MAX_CHECKLIST_STEPS,
-  type Marker,
-  type MarkerCheck,
-  type MarkerStep,
-  mayHaveChecks,
-  OWNER_FROM_ENVIRONMENT,
-  parseCheck,
-  withFields,
-} from '../../marker/marker.ts'
+import type { Marker, MarkerCheck, MarkerStep } from '../../marker/marker.ts'
+import * as markers from '../../marker/marker.ts'
 import { writeNewMarker } from '../../marker/marker-store.ts'
 import { ONE_CALL_MS } from '../../marker/recorded-owner.ts'
 import { markerDisplayPath, type StoredMarker } from '../../marker/stored-marker.ts'
@@ -108,7 +95,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const owner: Identity = { session: identity.session, agent: fields.agent_id }
   const dropped = droppedSteps(previous, keepsCount, options.step)
   const hasChecks = options.check.length + options.stepCheck.length > 0
-  const isKept = previous !== undefined && mayHaveChecks(previous) && !keepsCount
+  const isKept = previous !== undefined && markers.mayHaveChecks(previous) && !keepsCount
   recordInJournal(context, root, {
     event: 'create',
     markerId: id,
@@ -170,7 +157,7 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
       (foreignOwner(present, identity.session, options.sessionId) ?? otherAgent(present, identity.agent, options))
     if (conflict !== undefined && !options.force) throw conflict
     const previous = present?.marker
-    if (present !== undefined && hasUnreadableChecks(present.marker) && !options.force) {
+    if (present !== undefined && markers.hasUnreadableChecks(present.marker) && !options.force) {
       const path = markerDisplayPath(folder)
       throw new PostflightError('checks-refused', { path, refusal: 'unreadable', commands: '' })
     }
@@ -179,7 +166,7 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
       present !== undefined &&
       conflict === undefined &&
       isForOperation(present.marker, options.operation) &&
-      (!mayHaveChecks(present.marker) || checksSessionOf(present.marker) === identity.session) &&
+      (!markers.mayHaveChecks(present.marker) || markers.checksSessionOf(present.marker) === identity.session) &&
       !wasGivenUp(present)
     return {
       fields: fieldsFor(context, folder, options, identity, keepsCount ? previous : undefined),
@@ -200,7 +187,7 @@ function checkValues(options: CreateOptions): void {
   checkOneLine({ '--skill': skill, '--operation': operation, '--session-id': sessionId })
   checkOneLine({ '--step': step, '--check': check, '--step-check': stepCheck })
   checkIds({ '--host-session': options.hostSession, '--agent': options.agent, '--agent-type': options.agentType })
-  checkCount('--step', step.length, MAX_CHECKLIST_STEPS)
+  checkCount('--step', step.length, markers.MAX_CHECKLIST_STEPS)
   checkCount('--check', check.length + stepCheck.length, MAX_CHECKS)
 }
 
@@ -225,21 +212,22 @@ function fieldsFor(
     id,
     session_id:
       options.sessionId ?? renewed?.sessionId ?? `sess_${Math.floor(context.nowMs / 1000)}_${randomCharacters(6)}`,
-    skill: options.skill ?? renewed?.skill ?? DEFAULT_SKILL,
+    skill: options.skill ?? renewed?.skill ?? markers.DEFAULT_SKILL,
     task_number: taskNumber,
-    operation: options.operation ?? renewed?.operation ?? DEFAULT_OPERATION,
-    reason: options.reason ?? renewed?.reason ?? DEFAULT_REASON,
+    operation: options.operation ?? renewed?.operation ?? markers.DEFAULT_OPERATION,
+    reason: options.reason ?? renewed?.reason ?? markers.DEFAULT_REASON,
     created: toIsoSeconds(context.nowMs),
     stop_hook_active: false,
     cc_session_id: session,
-    owner_from: session !== undefined && isFromEnvironment(context, options) ? OWNER_FROM_ENVIRONMENT : undefined,
+    owner_from:
+      session !== undefined && isFromEnvironment(context, options) ? markers.OWNER_FROM_ENVIRONMENT : undefined,
     agent_id: agent,
     agent_type: options.agentType ?? renewed?.agentType,
     // Without new steps the list stays as it is in the file, unknown keys included.
     steps: steps.length > 0 ? steps : undefined,
     checks: newChecks(options, steps.length > 0 ? steps : (renewed?.steps ?? []), renewed),
   })
-  return { ...withFields(renewed?.fields ?? {}, fresh), id, agent_id: agent }
+  return { ...markers.withFields(renewed?.fields ?? {}, fresh), id, agent_id: agent }
 }
 
 function newChecks({ check, stepCheck }: CreateOptions, steps: readonly MarkerStep[], renewed: Marker | undefined) {
@@ -261,7 +249,7 @@ function newChecks({ check, stepCheck }: CreateOptions, steps: readonly MarkerSt
 }
 
 function runsOf(checks: unknown): string[] {
-  return Array.isArray(checks) ? checks.flatMap((check) => parseCheck(check)?.run ?? []) : []
+  return Array.isArray(checks) ? checks.flatMap((check) => markers.parseCheck(check)?.run ?? []) : []
 }
 
 function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {

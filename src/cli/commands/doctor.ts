@@ -1,22 +1,8 @@
 import { inLine } from '../../kernel/text.ts'
 import { findCommandRoot, projectFolder } from '../../project/command-context.ts'
 import { checkReach, checkSettings, npxNote } from '../../setup/doctor/claude-findings.ts'
-import {
-  checkHook,
-  checkHookHosts,
-  checkOpenCode,
-  checkReactive,
-  checkShellHook,
-  checkUnsupportedHosts,
-} from '../../setup/doctor/host-findings.ts'
-import {
-  checkDone,
-  checkGit,
-  checkMarkers,
-  checkRoot,
-  checkRuns,
-  checkStrays,
-} from '../../setup/doctor/project-findings.ts'
+import * as hosts from '../../setup/doctor/host-findings.ts'
+import * as projects from '../../setup/doctor/project-findings.ts'
 import * as field from '../../views/documents.ts'
 import type { Declaration, Run } from '../command.ts'
 
@@ -41,30 +27,30 @@ export const document = () =>
 export const run: Run<typeof declaration, typeof document> = async (context) => {
   const root = findCommandRoot(context)
   const project = projectFolder(context)
-  const openCode = checkOpenCode(context, project)
-  const hookHosts = checkHookHosts(context, project)
+  const openCode = hosts.checkOpenCode(context, project)
+  const hookHosts = hosts.checkHookHosts(context, project)
   const settings = checkSettings(context, project, openCode.length + hookHosts.length > 0)
   const isWired = [...settings, ...hookHosts, ...openCode].some(({ ok }) => ok)
   const findings = [
     ...settings,
     ...hookHosts,
-    ...checkUnsupportedHosts(context, project),
+    ...hosts.checkUnsupportedHosts(context, project),
     ...openCode,
-    ...checkReactive(context, project),
+    ...hosts.checkReactive(context, project),
     // Without the hook it may be the only guard.
-    ...(isWired ? checkShellHook(context, project) : []),
-    ...checkHook(context),
+    ...(isWired ? hosts.checkShellHook(context, project) : []),
+    ...hosts.checkHook(context),
     // If nothing is installed, installing comes first.
     ...(isWired ? [checkReach(context, project)] : []),
-    checkRoot(context, root),
+    projects.checkRoot(context, root),
     ...(root === undefined
       ? []
       : [
-          ...checkGit(context, root, isWired),
-          ...checkDone(context, root),
-          ...checkMarkers(context, root),
-          ...checkRuns(context, root),
-          ...(await checkStrays(root)),
+          ...projects.checkGit(context, root, isWired),
+          ...projects.checkDone(context, root),
+          ...projects.checkMarkers(context, root),
+          ...projects.checkRuns(context, root),
+          ...(await projects.checkStrays(root)),
         ]),
   ]
   const wrong = findings.filter((finding) => !finding.ok)

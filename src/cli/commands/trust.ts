@@ -1,14 +1,7 @@
 import { NO_FILE, ruleName } from '../../done/done-rules.ts'
 import { describeRules, requireRules } from '../../done/done-yaml.ts'
 import { FileSearch } from '../../done/search.ts'
-import {
-  forgetTrusted,
-  keepTrusted,
-  mainWithDoneFile,
-  readDoneFile,
-  readTrusted,
-  trustedRoot,
-} from '../../done/trust-store.ts'
+import * as store from '../../done/trust-store.ts'
 import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
@@ -49,14 +42,14 @@ export const document = () =>
 export const run: Run<typeof declaration, typeof document> = (context, _arguments, { yes }) => {
   if (isAgentShell(context.environment)) throw new PostflightError('trust-agent')
   const root = requireRoot(context, DONE_PATH)
-  const file = readDoneFile(root)
+  const file = store.readDoneFile(root)
   if (file.kind === 'absent') return forget(context, root, yes)
   if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: DONE_PATH, detail: file.detail })
   const rules = requireRules(file.text)
-  const changed = readTrusted(root, context)?.fileHash !== file.hash
+  const changed = store.readTrusted(root, context)?.fileHash !== file.hash
   const text = `${DONE_PATH}:\n\n${stripControl(file.text).trimEnd()}\n`
   const isAccepted = yes || !changed || isAnsweredYes(context, 'Trust these rules on this machine? [y/N] ', text)
-  if (isAccepted && changed) keepTrusted(root, { rules, fileHash: file.hash }, context, context.nowMs)
+  if (isAccepted && changed) store.keepTrusted(root, { rules, fileHash: file.hash }, context, context.nowMs)
   const shown = rules.map((rule) => {
     const { when, unless, checks } = rule
     return { name: ruleName(rule), when, unless, checks }
@@ -78,12 +71,12 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
 }
 
 function forget(context: CommandContext, root: string, yes: boolean): Result<typeof document> {
-  if (readTrusted(root, context) === undefined) throw new PostflightError('done-none', { path: DONE_PATH })
-  const isOfMain = mainWithDoneFile(root) !== undefined
-  const shown = oneLine(trustedRoot(root), QUOTE_LIMIT)
+  if (store.readTrusted(root, context) === undefined) throw new PostflightError('done-none', { path: DONE_PATH })
+  const isOfMain = store.mainWithDoneFile(root) !== undefined
+  const shown = oneLine(store.trustedRoot(root), QUOTE_LIMIT)
   const question = `${DONE_PATH} is gone. Forget the rules that are trusted for ${shown}? [y/N] `
   const isAccepted = !isOfMain && (yes || isAnsweredYes(context, question))
-  if (isAccepted) forgetTrusted(root, context)
+  if (isAccepted) store.forgetTrusted(root, context)
   const kept = isOfMain
     ? `${DONE_PATH} is gone here, but not in ${shown}, so its rules stay trusted`
     : `the rules of ${DONE_PATH} are still trusted; nothing has changed`

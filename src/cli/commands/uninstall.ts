@@ -6,16 +6,8 @@ import { counted, shellWord } from '../../kernel/text.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
-import {
-  carryOut,
-  HOSTS,
-  isOfClaude,
-  type Removal,
-  removalsFrom,
-  removeRecord,
-  type Target,
-  targetOf,
-} from '../../setup/install/target.ts'
+import type { Removal, Target } from '../../setup/install/target.ts'
+import { carryOut, HOSTS, isOfClaude, removalsFrom, removeRecord, targetOf } from '../../setup/install/target.ts'
 import { settingsLocations, uninstallLine } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
 import { SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
@@ -54,8 +46,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     ...(isOfClaude(host, target.scope) ? keptRules(context, target, removals) : []),
     ...stillWired(context, host, target),
   ]
-  const isShared = host !== 'claude' && isOfClaude(host, target.scope)
-  if (isShared && removals.at(-1)?.file === target.files.at(-1))
+  if (host !== 'claude' && isOfClaude(host, target.scope) && removals.at(-1)?.file === target.files.at(-1))
     lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
   if (!dryRun) {

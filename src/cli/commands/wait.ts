@@ -48,7 +48,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
   // The code of runs is loaded only for a run.
   const runs = hasRun ? await import('../../run/store/run-wait.ts') : undefined
-  const announcers: (() => Announced | undefined)[] = [
+  const announcers: (() => ReturnType<typeof waitOfMarker> | undefined)[] = [
     () =>
       hasRun && requireReadable(readMarker(folder)) === undefined
         ? undefined
@@ -82,8 +82,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     essential: lines,
   }
 }
-
-type Announced = ReturnType<typeof waitOfMarker>
 
 function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity) {
   const { plan, marker } = changeMarker(folder, (present) => {

@@ -13,16 +13,8 @@ import { listedIn } from '../../run/store/observe-run.ts'
 import { trustRun } from '../../run/store/phase-check.ts'
 import { startRun } from '../../run/store/run.ts'
 import { type RunDocument, runData } from '../../views/run-view.ts'
-import {
-  DEFINITION,
-  type Declaration,
-  HOST_SESSION,
-  PARENT_SESSION,
-  type Run,
-  remoteOption,
-  SET,
-  TASK,
-} from '../command.ts'
+import type { Declaration, Run } from '../command.ts'
+import { DEFINITION, HOST_SESSION, PARENT_SESSION, remoteOption, SET, TASK } from '../command.ts'
 import { publishNow, runnerOf } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
 

@@ -9,12 +9,7 @@ import { checkSettings } from '../../setup/doctor/claude-findings.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
 
 /** A caller in a plain terminal gets no prompt of a session's run, but can tell its agent. */
-export function driverLines(
-  context: CommandContext,
-  folder: TaskFolder,
-  state: WorkflowState,
-  caller: string | undefined,
-): string[] {
+export function driverLines(context: CommandContext, folder: TaskFolder, state: WorkflowState, caller?: string) {
   const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
   const next = command('next')
   const lines = worktreeLines(folder.root)

@@ -5,15 +5,9 @@ import { quote } from '../../kernel/text.ts'
 /** The client never throws for an answer of the server. */
 type Reply<T> = Promise<{ readonly data?: T; readonly error?: unknown }>
 
-export interface ModelName {
-  readonly providerID: string
-  readonly modelID: string
-}
+export type ModelName = Readonly<{ providerID: string; modelID: string }>
 
-interface HostError {
-  readonly name?: string
-  readonly data?: { readonly message?: string; readonly statusCode?: number }
-}
+type HostError = { readonly name?: string; readonly data?: { readonly message?: string; readonly statusCode?: number } }
 
 export function errorDetail({ name, data }: HostError): string {
   return data?.message ?? name ?? 'unknown error'
@@ -59,10 +53,7 @@ export interface Part {
   }
 }
 
-export interface Message {
-  readonly info: UserMessage | AssistantMessage
-  readonly parts: Part[]
-}
+export type Message = { readonly info: UserMessage | AssistantMessage; readonly parts: Part[] }
 
 export interface SessionInfo {
   readonly id: string
@@ -72,11 +63,7 @@ export interface SessionInfo {
   readonly time?: { readonly created: number }
 }
 
-export interface PermissionRule {
-  readonly permission: string
-  readonly pattern: string
-  readonly action: 'allow' | 'deny' | 'ask'
-}
+export type PermissionRule = Readonly<{ permission: string; pattern: string; action: 'allow' | 'deny' | 'ask' }>
 
 export interface PromptBody {
   readonly agent?: string
@@ -90,28 +77,16 @@ export interface PromptBody {
   readonly parts: readonly Part[]
 }
 
-interface OfSession {
-  readonly path: { readonly id: string }
-}
+type OfSession = { readonly path: { readonly id: string } }
 
-interface AgentInfo {
-  readonly name: string
-  readonly mode?: string
-  readonly hidden?: boolean
-  readonly model?: ModelName
-}
+type AgentInfo = Readonly<{ name: string; mode?: string; hidden?: boolean; model?: ModelName }>
 
 /** The part of OpenCode's client that we use; its calls stay inside OpenCode's process. */
 export interface HostClient {
   readonly session: {
     get(request: OfSession): Reply<SessionInfo>
     create(request: {
-      readonly body: {
-        readonly parentID: string
-        readonly title: string
-        readonly agent?: string | undefined
-        readonly permission?: readonly PermissionRule[]
-      }
+      body: { parentID: string; title: string; agent?: string | undefined; permission?: readonly PermissionRule[] }
     }): Reply<SessionInfo>
     messages(request: OfSession & { readonly query?: { readonly limit: number } }): Reply<Message[]>
     message(request: { readonly path: { readonly id: string; readonly messageID: string } }): Reply<Message>
@@ -122,25 +97,17 @@ export interface HostClient {
   }
   readonly app: {
     agents(): Reply<AgentInfo[]>
-    log(request: {
-      readonly body: { readonly service: string; readonly level: 'info' | 'warn' | 'error'; readonly message: string }
-    }): Reply<boolean>
+    log(request: { body: { service: string; level: 'info' | 'warn' | 'error'; message: string } }): Reply<boolean>
   }
   readonly config: {
     get(): Reply<{ readonly model?: string }>
     providers(): Reply<{ readonly providers: readonly { readonly id: string; readonly models: object }[] }>
   }
-  readonly tool: {
-    /** Names of the built-in tools (no MCP). */
-    ids(): Reply<readonly string[]>
-  }
-  readonly mcp: {
-    status(): Reply<Readonly<Record<string, unknown>>>
-  }
+  /** Names of the built-in tools (no MCP). */
+  readonly tool: { ids(): Reply<readonly string[]> }
+  readonly mcp: { status(): Reply<Readonly<Record<string, unknown>>> }
   readonly tui: {
-    showToast(request: {
-      readonly body: { readonly title: string; readonly message: string; readonly variant: 'warning' }
-    }): Reply<boolean>
+    showToast(request: { body: { title: string; message: string; variant: 'warning' } }): Reply<boolean>
   }
   readonly _client: {
     delete(request: { readonly url: string }): Reply<unknown>
@@ -148,11 +115,7 @@ export interface HostClient {
   }
 }
 
-/** OpenCode calls the plugin once per project folder. */
-export interface PluginInput {
-  readonly client: HostClient
-  readonly directory: string
-}
+export type PluginInput = Readonly<{ client: HostClient; directory: string }>
 
 /** OpenCode does not wait for event handlers. */
 export interface HostEvent {
@@ -187,10 +150,7 @@ export interface ToolOutput {
   readonly content?: { readonly type: string; readonly text?: string }[]
 }
 
-interface ToolContext {
-  readonly sessionID: string
-  readonly abort: AbortSignal
-}
+type ToolContext = Readonly<{ sessionID: string; abort: AbortSignal }>
 
 /** Arguments given as plain JSON Schemas are all required (OpenCode 1.18.34). */
 export interface PluginTool {
@@ -243,16 +203,10 @@ export interface Hooks {
   'experimental.session.stopping'?: Hook<{ readonly sessionID: string }, StoppingOutput>
 }
 
-export interface PluginHooks extends Hooks {
-  tool?: Record<string, PluginTool>
-}
+export type PluginHooks = Hooks & { tool?: Record<string, PluginTool> }
 
 /** 1.18.34 has no such hook. Upstream proposals read `stop` or `continue`, and `message`. */
-export interface StoppingOutput {
-  stop?: boolean
-  continue?: boolean
-  message?: string
-}
+export type StoppingOutput = { stop?: boolean; continue?: boolean; message?: string }
 
 const READING_CALLS = ['session.messages', 'session.message']
 
@@ -329,9 +283,7 @@ export function isOneShot(argv: readonly string[]): boolean {
  * `opencode run` has no screen and ends before its log is written; `opencode --mini` shows no toasts, but prints stdout
  * above its prompt (1.18.34).
  */
-type Screen = 'stderr' | 'scrollback' | 'toast'
-
-export function screenOf(argv: readonly string[]): Screen {
+export function screenOf(argv: readonly string[]) {
   if (isOneShot(argv)) return 'stderr'
   return argv.slice(2).includes('--mini') ? 'scrollback' : 'toast'
 }

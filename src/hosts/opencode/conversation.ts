@@ -1,17 +1,7 @@
 import { sleep } from '../../disk/age.ts'
 import { known } from '../../kernel/values.ts'
-import {
-  type AssistantMessage,
-  errorDetail,
-  type HostClient,
-  type HostEvent,
-  HostRefusal,
-  need,
-  type Part,
-  type PromptBody,
-  type SessionInfo,
-  type UserMessage,
-} from './api.ts'
+import type { AssistantMessage, HostClient, HostEvent, Part, PromptBody, SessionInfo, UserMessage } from './api.ts'
+import { errorDetail, HostRefusal, need } from './api.ts'
 
 /** Each step of a turn is a message. */
 const LAST_MESSAGES = 20
@@ -20,9 +10,7 @@ const LAST_MESSAGES = 20
 const MAX_DEPTH = 50
 
 /** Without a model, OpenCode chooses one. */
-export interface Manner extends Pick<PromptBody, 'model' | 'variant' | 'system'> {
-  readonly agent: string
-}
+export type Manner = Pick<PromptBody, 'model' | 'variant' | 'system'> & Readonly<{ agent: string }>
 
 const TAG = 'postflight-guard'
 
@@ -149,10 +137,7 @@ type TurnAnswer =
   | { readonly kind: 'given-up' }
 
 /** `ring`: a new one for each wait. */
-interface Bell {
-  ring: AbortController
-  isDeleted: boolean
-}
+type Bell = { ring: AbortController; isDeleted: boolean }
 
 /** Resolves to true if it rings in time. */
 async function rings(bell: Bell, patienceMs: number): Promise<boolean> {

@@ -1,13 +1,5 @@
 import { type HostClient, type Message, need } from '../../hosts/opencode/api.ts'
-import {
-  appendMessage,
-  emptyMessage,
-  type MessageLocation,
-  mannerOf,
-  ownText,
-  removeMessage,
-  rewriteMessage,
-} from '../../hosts/opencode/conversation.ts'
+import * as conversation from '../../hosts/opencode/conversation.ts'
 import type { Agent } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
@@ -19,7 +11,7 @@ import type { Guard } from './guard.ts'
 
 const NEW_STEP = {
   tools: 0,
-  provisional: undefined as MessageLocation | undefined,
+  provisional: undefined as conversation.MessageLocation | undefined,
   /** Whether the next request is a compaction's, which ends with the last message of the conversation (1.18.34). */
   isCompacting: false,
   /** A stop was allowed although a block had been predicted (a full disk): the next prediction would be the same. */
@@ -30,7 +22,7 @@ type Step = typeof NEW_STEP
 
 export function createInLoopGuard(client: HostClient, guard: Guard) {
   const steps = new Map<string, Step>()
-  const leftovers = new Map<string, MessageLocation[]>()
+  const leftovers = new Map<string, conversation.MessageLocation[]>()
 
   async function textCompleted(agent: Agent, messageId: string): Promise<void> {
     const { session } = agent
@@ -43,10 +35,10 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
     const asked = await read(session, said.info.parentID)
     if (asked.info.role !== 'user') return
     const { format } = asked.info
-    step.provisional = await appendMessage(client, session, {
-      ...mannerOf(asked.info),
+    step.provisional = await conversation.appendMessage(client, session, {
+      ...conversation.mannerOf(asked.info),
       ...(format !== undefined && { format }),
-      parts: [ownText(reason)],
+      parts: [conversation.ownText(reason)],
     })
     // OpenCode waits for the plugin, but the model's stream continues.
     if (step.tools > 0) await withdraw(session, step)
@@ -83,7 +75,7 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
     const part = asked.parts.find((one) => one.type === 'text')
     if (part === undefined || part.text === text) return
     part.text = text
-    await rewriteMessage(client, provisional, text)
+    await conversation.rewriteMessage(client, provisional, text)
   }
 
   /** The message must not start the next turn. */
@@ -96,7 +88,7 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
     await failed(session)
     const left = leftovers.get(session) ?? []
     forget(session)
-    for (const location of left) await removeMessage(client, location)
+    for (const location of left) await conversation.removeMessage(client, location)
   }
 
   function forget(session: string): void {
@@ -115,7 +107,7 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
     if (provisional === undefined) return
     step.provisional = undefined
     try {
-      await emptyMessage(client, provisional)
+      await conversation.emptyMessage(client, provisional)
     } catch (error) {
       // The loop will reach it and count it.
       step.provisional = provisional

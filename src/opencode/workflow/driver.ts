@@ -44,10 +44,7 @@ interface DriverPorts extends PhasePorts {
   readonly driven: Map<string, DrivingCall>
 }
 
-export interface DrivingCall {
-  readonly session: string
-  readonly controller: AbortController
-}
+export type DrivingCall = Readonly<{ session: string; controller: AbortController }>
 
 export class WorkflowDriver {
   readonly #ports: DriverPorts

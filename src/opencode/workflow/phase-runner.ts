@@ -1,15 +1,6 @@
 import { sleep } from '../../disk/age.ts'
-import {
-  type HostClient,
-  isGone,
-  knownAgents,
-  knownModel,
-  modelName,
-  need,
-  type PermissionRule,
-  parseModel,
-  WORKFLOW_TOOL,
-} from '../../hosts/opencode/api.ts'
+import type { HostClient, PermissionRule } from '../../hosts/opencode/api.ts'
+import * as api from '../../hosts/opencode/api.ts'
 import { lastManner, type Manner, type Turns } from '../../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../../hosts/payload.ts'
 import { quote } from '../../kernel/text.ts'
@@ -25,18 +16,13 @@ import type { Agent, Sessions } from '../sessions.ts'
 /** No person can answer a question there, and a run inside a run would not end. */
 const PERMISSION: readonly PermissionRule[] = [
   { permission: 'question', pattern: '*', action: 'deny' },
-  { permission: WORKFLOW_TOOL, pattern: '*', action: 'deny' },
+  { permission: api.WORKFLOW_TOOL, pattern: '*', action: 'deny' },
 ]
 
 /** OpenCode deletes the sessions below a conversation first (1.18.34). */
 const DELETION_MS = 1_000
 
-export interface PhasePorts {
-  readonly client: HostClient
-  readonly sessions: Sessions
-  readonly turns: Turns
-  readonly subAgents: SubAgentGuard
-}
+export type PhasePorts = Readonly<{ client: HostClient; sessions: Sessions; turns: Turns; subAgents: SubAgentGuard }>
 
 interface Caller extends Pick<Agent, 'session' | 'root'> {
   readonly manner: Manner
@@ -86,7 +72,7 @@ export class PhaseRunner {
     try {
       return await this.#prompt(work, state)
     } catch (error) {
-      if (!isGone(error)) throw error
+      if (!api.isGone(error)) throw error
       await sleep(DELETION_MS, signal)
       if (signal.aborted) return endOf(signal)
       return `the session of phase "${quote(state.phase, 80)}" was deleted in OpenCode`
@@ -130,7 +116,7 @@ export class PhaseRunner {
     const ofVisit = visit > 1 ? ` (visit ${visit})` : ''
     const title = `Workflow: ${state.phase}${ofStep}${ofVisit}`
     const body = { parentID: this.#caller.session, title, agent: manner.agent, permission: PERMISSION }
-    const { id } = need(await client.session.create({ body }), 'session.create')
+    const { id } = api.need(await client.session.create({ body }), 'session.create')
     this.#children.add(id)
     return { session: id, manner }
   }
@@ -152,17 +138,18 @@ function isTakenOver(folder: TaskFolder, session: string): boolean {
 export async function callerManner(client: HostClient, session: string): Promise<Manner> {
   const manner = await lastManner(client, session)
   if (manner !== undefined) return manner
-  const agents = await knownAgents(client)
+  const agents = await api.knownAgents(client)
   const agent = agents.find(({ mode, hidden }) => mode !== 'subagent' && hidden !== true)?.name ?? 'build'
-  return known({ agent, model: parseModel((await client.config.get()).data?.model) })
+  return known({ agent, model: api.parseModel((await client.config.get()).data?.model) })
 }
 
 /** OpenCode may lack the agent or model of a run from another host: then the phase gets the conversation's. */
 async function phaseManner(client: HostClient, due: DueWork, caller: Manner, notes: string[]): Promise<Manner> {
-  const agent = due.agent === undefined ? undefined : (await knownAgents(client)).find(({ name }) => name === due.agent)
+  const agent =
+    due.agent === undefined ? undefined : (await api.knownAgents(client)).find(({ name }) => name === due.agent)
   if (due.agent !== undefined && agent === undefined) notes.push(substituted('agent', due.agent))
-  const named = due.model ?? (agent?.model === undefined ? undefined : modelName(agent.model))
-  const own = await knownModel(client, named)
+  const named = due.model ?? (agent?.model === undefined ? undefined : api.modelName(agent.model))
+  const own = await api.knownModel(client, named)
   if (named !== undefined && own === undefined) notes.push(substituted('model', named))
   return known({
     agent: agent?.name ?? caller.agent,

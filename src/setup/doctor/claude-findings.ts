@@ -9,24 +9,14 @@ import { findCommandForm, isExecutable } from '../../project/root.ts'
 import { isInstalled, type WiredCommand } from '../claude-hooks.ts'
 import { packageTool } from '../install/done-proposal.ts'
 import { hookCommand, ourHooks } from '../install/our-hooks.ts'
-import {
-  enabledPlugin,
-  forbidsHooks,
-  guardDisabledIn,
-  hooksDisabledIn,
-  isInstalledIn,
-  managedLocations,
-  type SettingsLocation,
-  sessionLocations,
-  uninstallLine,
-} from '../install/wiring.ts'
+import * as wiring from '../install/wiring.ts'
 import type { Scope } from '../settings-paths.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, project: string, elsewhere: boolean): DoctorFinding[] {
-  const locations = sessionLocations(context, project)
-  const managed = managedLocations(context, project)
+  const locations = wiring.sessionLocations(context, project)
+  const managed = wiring.managedLocations(context, project)
   const off = switchedOff(context, managed, locations)
   const wired = [
     ...managed.flatMap(wiredByOrganization),
@@ -55,31 +45,22 @@ const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hos
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
 /** What keeps the hook from blocking, for a command that has just installed it. */
-export function offWarnings(
-  context: CommandContext,
-  project: string,
-  locations: readonly SettingsLocation[],
-  label = 'Warning',
-) {
-  const off = switchedOff(context, managedLocations(context, project), locations)
+export function offWarnings(context: CommandContext, project: string, locations: wiring.Locations, label = 'Warning') {
+  const off = switchedOff(context, wiring.managedLocations(context, project), locations)
   return off.map(({ what, fix }) => `${label}: ${what}: ${fix}`)
 }
 
-function switchedOff(
-  context: CommandContext,
-  managed: readonly SettingsLocation[],
-  locations: readonly SettingsLocation[],
-): DoctorFinding[] {
+function switchedOff(context: CommandContext, managed: wiring.Locations, locations: wiring.Locations): DoctorFinding[] {
   const findings: DoctorFinding[] = []
-  const forbidding = forbidsHooks(managed, locations)
+  const forbidding = wiring.forbidsHooks(managed, locations)
   if (forbidding !== undefined) {
     const fix =
       'ask your administrator to allow it there, or to add the entries that `postflight install --dry-run` prints'
     findings.push(bad('settings', `${forbidding} forbids other hooks, so Claude Code does not run this one`, fix))
   }
-  const hooksOff = isInstalledIn(managed) ? undefined : hooksDisabledIn(locations)
+  const hooksOff = wiring.isInstalledIn(managed) ? undefined : wiring.hooksDisabledIn(locations)
   if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff))
-  const guardOff = guardDisabledIn(context, managed, locations)
+  const guardOff = wiring.guardDisabledIn(context, managed, locations)
   if (guardOff !== undefined) {
     const what = `POSTFLIGHT_DISABLE=1 is set in ${guardOff.where}, so the hook allows every stop`
     findings.push(bad('settings', what, guardOff.fix))
@@ -110,7 +91,7 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   return [...kept, bad('settings', `the hook is installed more than once, in ${locations}: ${cost}`, removals)]
 }
 
-function wiredByOrganization({ file, commands }: SettingsLocation): Wired[] {
+function wiredByOrganization({ file, commands }: wiring.SettingsLocation): Wired[] {
   if (commands.length === 0) return []
   const finding = good('settings', `your organization installs the hook, in ${file}`)
   return [{ where: file, removal: '', stops: stopsOf(commands), finding, rank: 0 }]
@@ -120,7 +101,7 @@ function stopsOf(commands: readonly WiredCommand[]): string[] {
   return commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : []))
 }
 
-function wiredBySettings(context: CommandContext, location: SettingsLocation, project: string) {
+function wiredBySettings(context: CommandContext, location: wiring.SettingsLocation, project: string) {
   const { scope, file, commands } = location
   if (commands.length === 0) return []
   const copy = findWiredCopy(commands, project)
@@ -130,7 +111,7 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
   return [
     {
       where: file,
-      removal: `${uninstallLine(at)} --scope ${scope}`,
+      removal: `${wiring.uninstallLine(at)} --scope ${scope}`,
       stops: stopsOf(commands),
       finding,
       // An entry that a team shares comes before one for this machine.
@@ -139,8 +120,8 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
   ]
 }
 
-function wiredByPlugin(locations: readonly SettingsLocation[]): Wired[] {
-  const plugin = enabledPlugin(locations)
+function wiredByPlugin(locations: wiring.Locations): Wired[] {
+  const plugin = wiring.enabledPlugin(locations)
   if (plugin === undefined) return []
   const where = `the plugin ${plugin.name}`
   const finding = good('settings', `${where} brings the hook (${plugin.file})`)
@@ -148,11 +129,11 @@ function wiredByPlugin(locations: readonly SettingsLocation[]): Wired[] {
   return [{ where, removal, stops: [plugin.name], finding, rank: 2 }]
 }
 
-type WiredHost = Pick<HookHost, 'tellsProject' | 'entries'> & { readonly hostOption: string }
+type WiredHost = Pick<HookHost, 'tellsProject' | 'entries'> & Readonly<{ hostOption: string }>
 
 export function checkEntries(
   context: CommandContext,
-  { scope, file, text, commands }: SettingsLocation,
+  { scope, file, text, commands }: wiring.SettingsLocation,
   project: string,
   host: WiredHost,
 ): DoctorFinding {
@@ -226,9 +207,9 @@ export function installCommand(project: string): string {
 export function checkReach(context: CommandContext, project: string): DoctorFinding {
   const { packageFolder, platform } = context
   const { onPath, byNpx } = formOf(context, project)
-  const locations = [...managedLocations(context, project), ...sessionLocations(context, project)]
+  const locations = [...wiring.managedLocations(context, project), ...wiring.sessionLocations(context, project)]
   if (onPath) return good('cli', '`postflight` is on the PATH')
-  if (enabledPlugin(locations) !== undefined)
+  if (wiring.enabledPlugin(locations) !== undefined)
     return good('cli', "the plugin adds `postflight` to the PATH of the agent's shell")
   if (platform !== 'win32' && locations.some(({ commands }) => sharesItself(commands, project))) {
     return good('cli', "the hook adds `postflight` to the PATH of the agent's shell when a session starts")

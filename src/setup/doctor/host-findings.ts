@@ -24,15 +24,8 @@ import {
 } from '../install/wiring.ts'
 import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
 import { isReactiveHook } from '../reactive/reactive-rule.ts'
-import {
-  HOST_SCOPES,
-  type HostScope,
-  hookHostFolder,
-  openCodeConfigPaths,
-  readSettingsFile,
-  requireInside,
-  type Scope,
-} from '../settings-paths.ts'
+import type { HostScope, Scope } from '../settings-paths.ts'
+import { HOST_SCOPES, hookHostFolder, openCodeConfigPaths, readSettingsFile, requireInside } from '../settings-paths.ts'
 import { checkEntries, hooksDisabled, installCommand } from './claude-findings.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 

@@ -156,8 +156,7 @@ function ignoreRemoval(_context: CommandContext, { project }: Target) {
   const file = path.join(project, '.gitignore')
   const before = (isOfProject(file, project) && readSettingsFile(file)) || ''
   const rest = removeIgnored(before)
-  if (rest === before) return []
-  return [{ file, after: rest || undefined, kept: false, top: project }]
+  return rest === before ? [] : [{ file, after: rest || undefined, kept: false, top: project }]
 }
 
 function isOfProject(file: string, project: string): boolean {

@@ -7,7 +7,8 @@ import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from 
 import { inLine } from '../../kernel/text.ts'
 import { attempt, isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
-import { commandOf, type IsOurs, isOurHook } from '../claude-hooks.ts'
+import { commandOf, isOurHook } from '../claude-hooks.ts'
+import type { IsOurs } from '../list-editor.ts'
 import { isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
 import { leadsOut, type Scope } from '../settings-paths.ts'
 

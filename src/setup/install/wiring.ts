@@ -23,13 +23,10 @@ import {
 } from '../settings-paths.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
 
-interface Place {
-  readonly scope: Scope
-  readonly file: string
-  readonly isClaudes: boolean
-}
+type Place = Readonly<{ scope: Scope; file: string; isClaudes: boolean }>
 
 export type SettingsLocation = ReturnType<typeof locationOf>
+export type Locations = readonly SettingsLocation[]
 
 export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
   const places = SCOPES.map((scope) => ({ scope, file: claudeSettingsPath(context, scope, project), isClaudes: true }))
@@ -76,7 +73,7 @@ function locationOf(context: CommandContext, project: string, place: Place) {
 /** Claude Code's order: the last file that sets a value decides. */
 const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
 
-function effective<T>(locations: readonly SettingsLocation[], pick: (settings: Record<string, unknown>) => T) {
+function effective<T>(locations: Locations, pick: (settings: Record<string, unknown>) => T) {
   return READ_ORDER.flatMap((scope) => locations.filter((location) => location.scope === scope))
     .flatMap(({ text, file }) => {
       const value = pick(jsonObjectIn(text))
@@ -85,7 +82,7 @@ function effective<T>(locations: readonly SettingsLocation[], pick: (settings: R
     .at(-1)
 }
 
-export function hooksDisabledIn(locations: readonly SettingsLocation[], name = 'disableAllHooks'): string | undefined {
+export function hooksDisabledIn(locations: Locations, name = 'disableAllHooks'): string | undefined {
   const found = effective(
     locations,
     ({ hooks, ...others }) => others[name] ?? (isJsonObject(hooks) ? hooks[name] : undefined),
@@ -100,12 +97,12 @@ export function managedLocations(context: CommandContext, project: string): Sett
 }
 
 /** Other settings do not switch such a hook off (2.1.332). */
-export function isInstalledIn(managed: readonly SettingsLocation[]): boolean {
+export function isInstalledIn(managed: Locations): boolean {
   return enabledPlugin(managed) !== undefined || managed.some(({ commands }) => commands.length > 0)
 }
 
 /** The settings of an organization with which Claude Code runs no hook of ours (2.1.332). */
-export function forbidsHooks(managed: readonly SettingsLocation[], locations: readonly SettingsLocation[]) {
+export function forbidsHooks(managed: Locations, locations: Locations) {
   const forbids = ({ text }: SettingsLocation): boolean => {
     const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = jsonObjectIn(text)
     if (disableAllHooks === true) return true
@@ -117,11 +114,7 @@ export function forbidsHooks(managed: readonly SettingsLocation[], locations: re
 }
 
 /** Claude Code's settings come before its environment. */
-export function guardDisabledIn(
-  context: CommandContext,
-  managed: readonly SettingsLocation[],
-  locations: readonly SettingsLocation[],
-) {
+export function guardDisabledIn(context: CommandContext, managed: Locations, locations: Locations) {
   const pick = ({ env }: Record<string, unknown>) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined)
   const found = effective(managed, pick) ?? effective(locations, pick)
   const value = found === undefined ? variable(context.environment, 'POSTFLIGHT_DISABLE') : String(found.value)
@@ -134,7 +127,7 @@ export function guardDisabledIn(
 /** The marketplace's name follows it. */
 const PLUGIN = /^postflight-guard@/
 
-export function enabledPlugin(locations: readonly SettingsLocation[]): { name: string; file: string } | undefined {
+export function enabledPlugin(locations: Locations): { name: string; file: string } | undefined {
   const listed = ({ enabledPlugins }: Record<string, unknown>) => (isJsonObject(enabledPlugins) ? enabledPlugins : {})
   const names = locations
     .flatMap(({ text }) => Object.keys(listed(jsonObjectIn(text))))

@@ -81,10 +81,7 @@ export function around(spans: readonly Span[]): Span {
   }
 }
 
-interface TimedLine {
-  readonly timeMs: number
-  readonly line: JournalLine
-}
+type TimedLine = Readonly<{ timeMs: number; line: JournalLine }>
 
 const OF_MARKERS: readonly string[] = [
   ...['create', 'block', 'clear', 'check', 'cap', 'bypass', 'bypass-request', 'expire', 'adopt', 'claim', 'step'],

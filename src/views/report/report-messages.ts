@@ -9,11 +9,7 @@ export function taskTitle(task: string): string {
   return isSessionFolderName(task) ? `definition of done (${task})` : taskLabel(task)
 }
 
-interface EventFacts {
-  readonly count: number | undefined
-  readonly detail: string | undefined
-  readonly outcome: string | undefined
-}
+type EventFacts = Readonly<{ count: number | undefined; detail: string | undefined; outcome: string | undefined }>
 
 /** An event that is not listed has its own name. */
 const EVENT_WORDS: Readonly<Record<string, string>> = {

@@ -17,11 +17,7 @@ export type ReportMarker = Pick<
   'task' | 'id' | 'state' | 'outcome' | 'operation' | 'skill' | 'promised_at' | 'wait' | 'steps' | 'checks'
 >
 
-export interface ReportRun {
-  readonly task: string
-  readonly state: WorkflowState
-  readonly history: readonly HistoryEntry[]
-}
+export type ReportRun = Readonly<{ task: string; state: WorkflowState; history: readonly HistoryEntry[] }>
 
 export type MarkerStatus = MarkerView['state'] | 'unchecked' | 'waiting' | 'cleared' | 'replaced' | 'removed' | 'moved'
 export type Status = MarkerStatus | RunStatus
@@ -48,16 +44,9 @@ export const STATUS_TONES: Readonly<Record<Status, Tone>> = {
   moved: 'plain',
 }
 
-export interface StoryEvent {
-  readonly timeMs: number
-  readonly tone: Tone
-  readonly words: string
-}
+export type StoryEvent = Readonly<{ timeMs: number; tone: Tone; words: string }>
 
-export interface Span {
-  readonly startMs: number
-  readonly endMs: number
-}
+export type Span = Readonly<{ startMs: number; endMs: number }>
 
 export interface VisitStory extends Span {
   readonly phase: string

@@ -14,11 +14,7 @@ import { runFileOf } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { itemLine, problemSentence, type StatusItem, type StatusKind, sessionFact, taskName } from './status-items.ts'
 
-export interface CompletedRun {
-  readonly kind: 'completed'
-  readonly task: string
-  readonly host_session: string | null
-}
+export type CompletedRun = Readonly<{ kind: 'completed'; task: string; host_session: string | null }>
 
 export function runItems(context: CommandContext, folders: readonly TaskFolder[]): (StatusItem | CompletedRun)[] {
   return folders.flatMap((folder) => {
@@ -60,7 +56,7 @@ function itemOf({ nowMs, rootOption }: CommandContext, kind: StatusKind, folder:
     host_session: state.hostSession ?? null,
     message: itemLine(kind, path, facts),
     sentence: sentenceOf(kind, folder.task, state),
-    fix: isLost ? command('workflow', 'resume') : runFixFor(kind, state, folder, command),
+    fix: isLost ? command('workflow', 'resume') : fixOf(kind, state, folder, command),
   }
 }
 
@@ -82,12 +78,7 @@ const OUTCOMES: Partial<Record<StatusKind, string>> = {
   skipped: 'was completed with skips',
 }
 
-function runFixFor(
-  kind: StatusKind,
-  state: WorkflowState,
-  folder: TaskFolder,
-  command: (...words: string[]) => string,
-): string {
+function fixOf(kind: StatusKind, state: WorkflowState, folder: TaskFolder, command: (...words: string[]) => string) {
   const remote = shareOf(folder, state.id)?.remote ?? 'origin'
   const ofRun = (word: string): string => command('workflow', word)
   const need = needOf(state)

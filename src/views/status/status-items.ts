@@ -63,10 +63,7 @@ export function isSessionUnseen(
   return isOfOther && isIdle && seen?.has(session) === false
 }
 
-export interface MarkerLocation {
-  readonly root: string
-  readonly rootOption: string | undefined
-}
+export type MarkerLocation = Readonly<{ root: string; rootOption: string | undefined }>
 
 export function markerItem(view: MarkerView, location: MarkerLocation, isUnseen: boolean): StatusItem {
   const { spent, limit } = view.continuations

@@ -24,8 +24,7 @@ export function graph({ name, phases, definition, status }: RunStory): Html {
   const straight = arrows.filter(({ from, to }) => to === from + 1)
   const back = inLanes(arrows.filter(({ from, to }) => to <= from))
   const forth = inLanes(arrows.filter(({ from, to }) => to > from + 1))
-  const roomOf = ({ lane, label = '' }: Bypass): number =>
-    Math.ceil((lane + 1) * LANE + 8 + label.length * LABEL_CHARACTER)
+  const roomOf = ({ lane, label = '' }: Bypass) => Math.ceil((lane + 1) * LANE + 8 + label.length * LABEL_CHARACTER)
   const margin = (bypasses: readonly Bypass[]): number => Math.max(8, ...bypasses.map(roomOf))
   const left = margin(forth)
   const width = left + NODE.width + margin(back)
