@@ -56,9 +56,7 @@ export interface TrustedRules {
   readonly nonce: string
 }
 
-interface TrustedCopy extends TrustedRules {
-  readonly fileHash: string
-}
+type TrustedCopy = TrustedRules & { readonly fileHash: string }
 
 /** In bytes. */
 const COPY_LIMIT = 8_388_608

@@ -29,10 +29,7 @@ interface WaitMoment {
   readonly startMs: number
 }
 
-export type WaitVerdict =
-  | { readonly kind: 'stays' }
-  | { readonly kind: 'begins'; readonly wait: Wait }
-  | { readonly kind: 'ends'; readonly waits: number }
+export type WaitVerdict = Readonly<{ kind: 'stays' } | { kind: 'begins'; wait: Wait } | { kind: 'ends'; waits: number }>
 
 const STAYS = { kind: 'stays' } as const
 

@@ -23,10 +23,7 @@ export const MARKER_MAX_BYTES = 65_536
 
 export const MAX_CHECKLIST_STEPS = 100
 
-export interface MarkerStep {
-  readonly name: string
-  readonly done: boolean
-}
+export type MarkerStep = Readonly<{ name: string; done: boolean }>
 
 export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps' | 'checks' | 'wait' | 'count'
 
@@ -217,15 +214,9 @@ export interface CheckResult {
   readonly output: string
 }
 
-export interface LastFailure extends Pick<CheckResult, 'output'> {
-  readonly failure: CheckFailure
-}
+export type LastFailure = Pick<CheckResult, 'output'> & { readonly failure: CheckFailure }
 
-export interface MarkerCheck {
-  readonly run: string
-  readonly step?: string
-  readonly failed?: LastFailure
-}
+export type MarkerCheck = Readonly<{ run: string; step?: string; failed?: LastFailure }>
 
 export function parseCheck(value: unknown): MarkerCheck | undefined {
   if (!isJsonObject(value) || typeof value.run !== 'string' || value.run.trim() === '') return undefined
@@ -264,10 +255,7 @@ export function sameChecks(some: readonly MarkerCheck[], others: readonly Marker
   return keys(some) === keys(others)
 }
 
-interface CheckCaller {
-  readonly session: string | undefined
-  readonly runChecks: boolean
-}
+type CheckCaller = Readonly<{ session: string | undefined; runChecks: boolean }>
 
 export interface CheckDecision {
   /** Why it may not be cleared. Otherwise the commands, if there are any, must run. */

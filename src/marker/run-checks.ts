@@ -35,10 +35,7 @@ export function failedOf(done: readonly RunCheck[]): (RunCheck & { readonly fail
 }
 
 /** Another process runs them. `sinceMs`: since the epoch. */
-export interface Busy {
-  readonly kind: 'busy'
-  readonly sinceMs: number
-}
+export type Busy = Readonly<{ kind: 'busy'; sinceMs: number }>
 
 /** `run` stops at the first failure. */
 export async function whileChecking<T>(

@@ -32,10 +32,7 @@ export interface CommandContext {
   readonly note: (text: string) => void
 }
 
-export interface Terminal {
-  readonly print: (line: string) => void
-  readonly ask: (question: string) => string | undefined
-}
+export type Terminal = Readonly<{ print: (line: string) => void; ask: (question: string) => string | undefined }>
 
 export type Painter = Readonly<Record<'bold' | 'dim' | 'green' | 'yellow' | 'red', (text: string) => string>>
 

@@ -6,11 +6,7 @@ import type { ChecklistItem } from './steps.ts'
  * cannot make a stop slow by its lists. Pure.
  */
 
-export interface ChecklistTask {
-  readonly text: string
-  readonly done: boolean
-  readonly box: number
-}
+export type ChecklistTask = Readonly<{ text: string; done: boolean; box: number }>
 
 const MAX_DEPTH = 100
 

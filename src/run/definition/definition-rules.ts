@@ -20,10 +20,7 @@ import {
 import { RULE_TEXT } from './definition-messages.ts'
 import { checkShape, type DefinitionFile, type PhaseFile } from './definition-schema.ts'
 
-export interface DefinitionFinding {
-  readonly path: FaultPath
-  readonly detail: string
-}
+export type DefinitionFinding = Readonly<{ path: FaultPath; detail: string }>
 
 const STEP_FIELDS = [
   ...(['step_prompt', 'step_prompt_file', 'step_check', 'parallel'] as const),

@@ -47,9 +47,7 @@ export const DEFINITION_FIELDS = {
 
 const readFields = objectOf(DEFINITION_FIELDS)
 
-export interface Definition extends Values<typeof DEFINITION_FIELDS> {
-  readonly snapshot: object
-}
+export type Definition = Values<typeof DEFINITION_FIELDS> & { readonly snapshot: object }
 
 export function readDefinition(snapshot: unknown): Definition | undefined {
   const read = readFields(snapshot)

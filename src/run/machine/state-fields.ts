@@ -56,10 +56,7 @@ export interface Transition
     Partial<Omit<TransitionFields, 'event' | 'phase'>> {}
 
 /** `n` counts from 1. */
-export interface HistoryEntry extends Transition {
-  readonly n: number
-  readonly timeMs: number
-}
+export type HistoryEntry = Transition & Readonly<{ n: number; timeMs: number }>
 
 export function historyFields({ n, timeMs, ...transition }: HistoryEntry): Record<string, unknown> {
   return { n, time: toIso(timeMs), ...transition }

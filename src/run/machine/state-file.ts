@@ -27,10 +27,7 @@ export function formatState(state: WorkflowState): string {
   return `${JSON.stringify({ version: STATE_VERSION, ...Object.fromEntries(fields), ...following })}\n`
 }
 
-export interface StateProblem {
-  readonly code: 'not-json' | 'version' | 'shape'
-  readonly detail: string
-}
+export type StateProblem = Readonly<{ code: 'not-json' | 'version' | 'shape'; detail: string }>
 
 const readState = objectOf(STATE_FIELDS)
 

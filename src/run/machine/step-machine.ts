@@ -26,11 +26,7 @@ import type { StepInWork } from './state-fields.ts'
 /** `observe`: observe and call `advance` again. */
 export type Command = 'prompt' | 'wait' | 'finish' | 'observe'
 
-export interface Advance {
-  readonly state: WorkflowState
-  readonly command: Command
-  readonly effects: readonly Effect[]
-}
+export type Advance = Readonly<{ state: WorkflowState; command: Command; effects: readonly Effect[] }>
 
 export function only(state: WorkflowState, command: Command): Advance {
   return { state, command, effects: [] }

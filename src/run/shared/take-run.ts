@@ -34,10 +34,7 @@ import { formatHolder, newShare, removeShare, type ShareRecord, shareOf, writeSh
 
 export type RemoteRun = Readonly<Awaited<ReturnType<typeof readRun>>>
 
-export interface UnreadableRun {
-  readonly run: string
-  readonly problem: PostflightError
-}
+export type UnreadableRun = Readonly<{ run: string; problem: PostflightError }>
 
 export async function readRuns(call: GitCall, remote: string) {
   const { runs, lost } = await listRefs(call, remote)
