@@ -70,9 +70,7 @@ const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
 const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 
 /** Never throws. */
-export function readRules(
-  value: unknown,
-): { readonly rules: readonly DoneRule[] } | { readonly faults: SchemaFault[] } {
+export function readRules(value: unknown): Readonly<{ rules: readonly DoneRule[] } | { faults: SchemaFault[] }> {
   const faults: SchemaFault[] = []
   const fault = (path: FaultPath, detail: string): void => {
     faults.push({ path, detail })

@@ -40,12 +40,7 @@ function foldersOf(context: CommandContext, root: string): readonly TaskFolder[]
   return session === undefined ? sessionFolders(root) : [sessionFolder(root, session)]
 }
 
-export function statesFor(
-  context: CommandContext,
-  root: string,
-  trusted: TrustedRules,
-  judge = judging(root, trusted),
-): readonly RuleState[] {
+export function statesFor(context: CommandContext, root: string, rules: TrustedRules, judge = judging(root, rules)) {
   const [first = judge(NEVER), ...others] = foldersOf(context, root).map((folder) => judge(readBaseline(folder)))
   return first.map((state, index) => {
     const states = [state, ...others.flatMap((one) => one[index] ?? [])]

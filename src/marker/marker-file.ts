@@ -16,22 +16,18 @@ import {
   withFields,
 } from './marker.ts'
 import { checkingSince } from './run-checks.ts'
-import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from './stored-marker.ts'
+import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 
 /** Readers need no lock. */
 
 /** Never throws. `likely`: the caller has just seen the file. */
-export function readMarker(
-  folder: TaskFolder,
-  fileName: string = MARKER_FILE,
-  likely = false,
-): StoredMarker | UnreadableMarker | undefined {
+export function readMarker(folder: TaskFolder, fileName = MARKER_FILE, likely = false) {
   const read = readSmallFile(pathIn(folder.path, fileName), MARKER_MAX_BYTES, likely)
   if (read.kind === 'absent') return undefined
-  if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
+  if (read.kind === 'unreadable') return { kind: 'unreadable' as const, folder, detail: read.detail }
   const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })
   return {
-    kind: 'marker',
+    kind: 'marker' as const,
     folder,
     marker,
     text: read.text,
@@ -41,7 +37,7 @@ export function readMarker(
   }
 }
 
-export function requireReadable(read: StoredMarker | UnreadableMarker | undefined, fileName: string = MARKER_FILE) {
+export function requireReadable(read: ReturnType<typeof readMarker>, fileName = MARKER_FILE) {
   if (read?.kind === 'unreadable') {
     throw new PostflightError('marker-unreadable', {
       path: markerDisplayPath(read.folder, fileName),

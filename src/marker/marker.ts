@@ -255,7 +255,7 @@ export function sameChecks(some: readonly MarkerCheck[], others: readonly Marker
   return keys(some) === keys(others)
 }
 
-type CheckCaller = Readonly<{ session: string | undefined; runChecks: boolean }>
+type Caller = Readonly<{ session: string | undefined; runChecks: boolean }>
 
 export interface CheckDecision {
   /** Why it may not be cleared. Otherwise the commands, if there are any, must run. */
@@ -270,7 +270,7 @@ export function isOwnChecks(marker: Marker, session: string | undefined): boolea
   return session !== undefined && marker.hostSession !== undefined && checksSessionOf(marker) === session
 }
 
-export function decideChecks(marker: Marker, caller: CheckCaller, checks = marker.checks): CheckDecision {
+export function decideChecks(marker: Marker, caller: Caller, checks = marker.checks): CheckDecision {
   const decided = { commands: commandsOf(checks), areForeign: !isOwnChecks(marker, caller.session) }
   if (hasUnreadableChecks(marker)) return { ...decided, refusal: 'unreadable' }
   if (checks.length === 0) return NO_CHECKS
@@ -279,11 +279,7 @@ export function decideChecks(marker: Marker, caller: CheckCaller, checks = marke
 }
 
 /** Includes the caller's abandoned markers: their checks were not run. */
-export function decideFolder(
-  pending: Marker | undefined,
-  abandoned: readonly Marker[],
-  caller: CheckCaller,
-): CheckDecision {
+export function decideFolder(pending: Marker | undefined, abandoned: readonly Marker[], caller: Caller): CheckDecision {
   const ownMarkers = abandoned.filter((marker) => isOwnChecks(marker, caller.session))
   const own = commandsOf(ownMarkers.flatMap(({ checks }) => checks))
   const decided = pending === undefined ? NO_CHECKS : decideChecks(pending, caller)

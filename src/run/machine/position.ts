@@ -56,11 +56,7 @@ export function currentWork(state: WorkflowState): Omit<StepInWork, 'out' | 'fai
   return state.inWork.find((one) => one.step === step) ?? { step, attempts: 0, maxAttempts: maxStepAttempts }
 }
 
-export function withWork(
-  state: WorkflowState,
-  inWork: readonly StepInWork[],
-  endedSteps: readonly EndedStep[] = state.endedSteps,
-): WorkflowState {
+export function withWork(state: WorkflowState, inWork: readonly StepInWork[], endedSteps = state.endedSteps) {
   return { ...state, inWork, endedSteps, stage: inWork.some(({ out }) => out) ? state.stage : withdrawn(state) }
 }
 

@@ -175,10 +175,7 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   return { state: work?.failure === state.lastFailure ? { ...skipped, lastFailure: undefined } : skipped }
 }
 
-function refusalOf(
-  { stepsKnown, totalSteps }: WorkflowState,
-  step: number,
-): ErrorArguments['run-step']['status'] | undefined {
+function refusalOf({ stepsKnown, totalSteps }: WorkflowState, step: number) {
   if (!stepsKnown || totalSteps === 0) return 'no-steps'
   return step < 0 || step >= totalSteps ? 'unknown' : undefined
 }
