@@ -1,7 +1,4 @@
-/**
- * Makes text from markers, payloads and folders' names safe to print. Such text may be hostile: terminal escapes,
- * megabytes, half of a surrogate pair.
- */
+/** Makes text of markers, payloads and names safe to print: terminal escapes, megabytes, halves of surrogate pairs. */
 
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 const LONE_SURROGATES = /\p{Surrogate}/gu

@@ -11,10 +11,7 @@ import { attempt } from '../kernel/values.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import type { CheckFailure, CheckResult } from './marker.ts'
 
-/**
- * Checks take minutes, so they have their own lock: the marker's is held for ms. Touching it shows that its process is
- * alive.
- */
+/** Checks take minutes, so they have a lock of their own. Its process touches it, to show that it is alive. */
 
 /** In ms. */
 export const CHECK_LIMIT_MS = 600_000

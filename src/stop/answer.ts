@@ -24,10 +24,7 @@ interface Context {
   readonly notice?: string | undefined
 }
 
-/**
- * `besideBlock`: whether the model gets a block's reason twice, but its context once. `atTop`: whether context goes at the top,
- * not in `hookSpecificOutput`.
- */
+/** `besideBlock`: the model gets a block's reason twice, its context once. `atTop`: outside `hookSpecificOutput`. */
 type AnswerPlace = Readonly<Partial<Record<'refusesCall' | 'besideBlock' | 'atTop', boolean>>>
 
 export const ALLOW: HookAnswer = { kind: 'allow' }

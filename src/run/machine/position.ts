@@ -104,10 +104,7 @@ export function isSpent({ attempts, maxAttempts }: StepInWork): boolean {
 /** Begins the reason of a run that stalled because of its budget. */
 export const OUT_OF_BUDGET = 'the budget is used up'
 
-/**
- * Decides who must act next. While a person must approve, nothing is counted and no prompt is sent. `artifact`: a path in
- * the task folder.
- */
+/** Who must act next. Until a person approves, nothing is counted and no prompt sent. `artifact`: path in the task. */
 export function needOf(state: WorkflowState) {
   // A resume renews attempts, but no budget.
   const isSpent = state.why?.startsWith(OUT_OF_BUDGET) === true

@@ -170,10 +170,7 @@ const DEFINITION: Kind<Definition> = {
   write: ({ snapshot }) => snapshot,
 }
 
-/**
- * The state's type, its file, a new run and a new visit follow from this table. In the order of the file; attempts and steps
- * count from 0.
- */
+/** The state's type and file, new runs and new visits follow from it. In the file's order; attempts, steps from 0. */
 export const STATE_FIELDS = {
   /** Also in its run file and `workflow/id`. */
   id: given('id', text),

@@ -102,10 +102,7 @@ export function promptOnceMore(state: WorkflowState, seen: Observation): Advance
   return prompt(again, seen, steps)
 }
 
-/**
- * The machine's part for steps. A transition takes one result, or sends a batch. Steps are given up only at the end of
- * a batch.
- */
+/** The part for steps. A transition takes one result or sends a batch. Only the end of a batch gives steps up. */
 
 export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   if (!isPrompted(state)) return betweenBatches(state, phase, seen)

@@ -80,10 +80,7 @@ export async function shareRun(folder: TaskFolder, remote: string, { nowMs }: Ma
   })
 }
 
-/**
- * Returns the remote, or undefined if the run is not shared. Throws `workflow-moved` if another machine took it, and
- * `not-published`, which the record then keeps.
- */
+/** The remote, if the run is shared. Throws `workflow-moved` (taken elsewhere) or `not-published`, which it records. */
 export async function publishRun(folder: TaskFolder, machine: Machine): Promise<string | undefined> {
   const state = requireState(folder)
   const share = state.outcome === 'moved' ? undefined : readShare(folder, state.id)
