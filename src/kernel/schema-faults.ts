@@ -24,10 +24,8 @@ export interface FaultWords {
 }
 
 export function schemaFaults(value: unknown, issues: readonly Issue[], words: FaultWords, most: number) {
-  return issues
-    .slice(0, most)
-    .flatMap((issue) => issueFaults(value, issue, words, most, []))
-    .slice(0, most)
+  const faults = issues.slice(0, most).flatMap((issue) => issueFaults(value, issue, words, most, []))
+  return faults.slice(0, most)
 }
 
 function issueFaults(whole: unknown, issue: Issue, words: FaultWords, most: number, base: FaultPath): SchemaFault[] {

@@ -77,9 +77,8 @@ export function givenUpNotes(root: string) {
   return files.slice(0, MAX_NOTES).flatMap((name) => {
     const text = textIn(path.join(notes, name), NOTE_MAX_BYTES)
     if (text === undefined) return []
-    const names = pathOfFileName(name)
-      .split('/')
-      .filter((one) => one !== '')
+    const parts = pathOfFileName(name).split('/')
+    const names = parts.filter((one) => one !== '')
     // For people. The folder may be gone.
     const relative = [SPECS_FOLDER, ...names].join('/')
     return { relative, task: names.at(-1) ?? SPECS_ITSELF, key: text.trimEnd() }

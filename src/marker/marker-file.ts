@@ -37,12 +37,9 @@ export function readMarker(folder: TaskFolder, fileName = MARKER_FILE, likely = 
   }
 }
 
-export function requireReadable(read: ReturnType<typeof readMarker>, fileName = MARKER_FILE) {
+export function requireReadable(read: ReturnType<typeof readMarker>, name = MARKER_FILE) {
   if (read?.kind === 'unreadable') {
-    throw new PostflightError('marker-unreadable', {
-      path: markerDisplayPath(read.folder, fileName),
-      detail: read.detail,
-    })
+    throw new PostflightError('marker-unreadable', { path: markerDisplayPath(read.folder, name), detail: read.detail })
   }
   return read
 }

@@ -231,10 +231,8 @@ class BlockParser {
     if (leaf?.kind !== 'paragraph' || leaf.task === undefined) return
     const [first = '', ...others] = leaf.lines
     if (/^[ \t]*$/.test(first) && others.length === 0) return
-    const text = leaf.lines
-      .map((line) => line.trim())
-      .join(' ')
-      .trim()
+    const lines = leaf.lines.map((line) => line.trim())
+    const text = lines.join(' ').trim()
     this.#tasks.push({ text, ...leaf.task })
   }
 }

@@ -182,9 +182,8 @@ function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
     const parts = artifact.split('/')
     const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'))
     const taken = above.find((one) => artifacts.has(one.toLowerCase()))
-    return taken === undefined
-      ? []
-      : [{ path: ['phases', index, 'artifact'], detail: RULE_TEXT.belowArtifact(artifact, taken) }]
+    if (taken === undefined) return []
+    return [{ path: ['phases', index, 'artifact'], detail: RULE_TEXT.belowArtifact(artifact, taken) }]
   })
 }
 

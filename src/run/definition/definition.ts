@@ -19,12 +19,10 @@ const phases = (value: unknown): readonly [Phase, ...Phase[]] | typeof WRONG => 
   return first !== undefined && isSound ? [first, ...others] : WRONG
 }
 
-const readInputs = recordOf(
-  objectOf({ description: optional(text), default: optional(text), required: optional(flag) }),
-)
+const asInputs = recordOf(objectOf({ description: optional(text), default: optional(text), required: optional(flag) }))
 
 const inputs = (held: unknown) => {
-  const read = readInputs(held ?? {})
+  const read = asInputs(held ?? {})
   return read === WRONG || Object.keys(read).length > MAX_INPUTS ? WRONG : new Map(Object.entries(read))
 }
 

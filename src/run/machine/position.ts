@@ -43,9 +43,8 @@ export function stepLine(state: WorkflowState, index: number): string {
 /** Step and attempt count from 1. */
 export function where(state: WorkflowState, step: Pick<StepInWork, 'step' | 'attempts'> = currentWork(state)) {
   const visit = visitsOf(state, state.phase)
-  return isInStep(state)
-    ? { phase: state.phase, visit, step: step.step + 1, attempt: step.attempts + 1 }
-    : { phase: state.phase, visit, attempt: state.phaseAttempts + 1 }
+  if (isInStep(state)) return { phase: state.phase, visit, step: step.step + 1, attempt: step.attempts + 1 }
+  return { phase: state.phase, visit, attempt: state.phaseAttempts + 1 }
 }
 
 export function currentWork(state: WorkflowState): Omit<StepInWork, 'out' | 'failure'> {
@@ -82,10 +81,8 @@ export function withBatch(state: WorkflowState, phase: Phase): WorkflowState {
     joining.push({ step, attempts: 0, maxAttempts: phase.maxStepAttempts, out: false, failure: undefined })
   }
   if (joining.length === 0) return state
-  return withWork(
-    state,
-    [...state.inWork, ...joining].sort((one, other) => one.step - other.step),
-  )
+  const inWork = [...state.inWork, ...joining].sort((one, other) => one.step - other.step)
+  return withWork(state, inWork)
 }
 
 export function promptsLeft({ definition, prompts }: WorkflowState): number {

@@ -54,10 +54,8 @@ const MAX_LEVELS = 1_000
 
 function isTooDeep(text: string): boolean {
   // A loop over all characters would take longer than to parse them.
-  const brackets = text
-    .replaceAll('\\\\', '')
-    .replaceAll('\\"', '')
-    .replace(/"[^"]*"|[^"[\]{}]+/g, '')
+  const unescaped = text.replaceAll('\\\\', '').replaceAll('\\"', '')
+  const brackets = unescaped.replace(/"[^"]*"|[^"[\]{}]+/g, '')
   let level = 0
   for (const bracket of brackets) {
     level += bracket === '[' || bracket === '{' ? 1 : -1

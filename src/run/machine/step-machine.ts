@@ -216,9 +216,8 @@ function lastFailure(attempts: number, why: string): string {
 function tooManyFailed({ phaseSkips, totalSteps }: WorkflowState, last: string): string {
   const failed = phaseSkips + 1
   if (totalSteps === 1) return last
-  return failed === totalSteps
-    ? `all ${totalSteps} steps failed; ${last}`
-    : `${failed} of ${totalSteps} steps failed, more than max_skips allows; ${last}`
+  if (failed === totalSteps) return `all ${totalSteps} steps failed; ${last}`
+  return `${failed} of ${totalSteps} steps failed, more than max_skips allows; ${last}`
 }
 
 export function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {

@@ -201,9 +201,8 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
 
 /** Why another machine would refuse these files: then they must not get into the ref. */
 export function whyRefused(tree: ReadonlyMap<string, Buffer>): string | undefined {
-  return readHolder(tree.get('holder.json')) === undefined
-    ? 'the name of its task folder is not allowed: rename it'
-    : treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
+  if (readHolder(tree.get('holder.json')) === undefined) return 'the name of its task folder is not allowed: rename it'
+  return treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
 }
 
 interface Attempt {

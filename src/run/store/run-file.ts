@@ -34,10 +34,8 @@ export type RunFile = Readonly<ReturnType<typeof locate>>
 /** Stops ask this first: it lists one small folder. */
 export function runFileNames(root: string, problems: SearchProblem[] = []): string[] {
   try {
-    return fs
-      .readdirSync(runningFolder(root))
-      .filter((name) => !name.startsWith('.'))
-      .sort()
+    const names = fs.readdirSync(runningFolder(root)).filter((name) => !name.startsWith('.'))
+    return names.sort()
   } catch (error) {
     if (!isAbsent(error)) problems.push({ path: runningFolder(root), detail: errorCode(error) })
     return []
