@@ -65,7 +65,6 @@ const MAX_TIMEOUT_MS = 86_400_000
 const MAX_FAULTS = 100
 
 const NOT_OBJECT = 'must be an object'
-
 const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
 const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 
@@ -97,9 +96,7 @@ export function readRules(value: unknown): Readonly<{ rules: readonly DoneRule[]
   return faults.length === 0 ? { rules } : { faults: faults.slice(0, MAX_FAULTS) }
 }
 
-type Fault = (path: FaultPath, detail: string) => void
-
-function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
+function readRule(value: unknown, at: FaultPath, fault: (path: FaultPath, detail: string) => void): DoneRule {
   const fields = isJsonObject(value) ? value : {}
   if (!isJsonObject(value)) fault(at, NOT_OBJECT)
   const unknown = Object.keys(fields).filter((name) => !RULE_FIELDS.includes(name))

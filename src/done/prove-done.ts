@@ -24,7 +24,6 @@ import type { TrustedRules } from './trust-store.ts'
 /** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */
 
 const MAX_OWN_OUTPUT = 200
-
 const MAX_AHEAD = 10_000
 
 function timesOf(search: FileSearch, rule: DoneRule): ReadonlyMap<string, number> | undefined {

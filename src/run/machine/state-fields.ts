@@ -51,9 +51,7 @@ const TRANSITION_FIELDS = {
 
 type TransitionFields = Values<typeof TRANSITION_FIELDS>
 
-export interface Transition
-  extends Pick<TransitionFields, 'event' | 'phase'>,
-    Partial<Omit<TransitionFields, 'event' | 'phase'>> {}
+export type Transition = Pick<TransitionFields, 'event' | 'phase'> & Partial<TransitionFields>
 
 /** `n` counts from 1. */
 export type HistoryEntry = Transition & Readonly<{ n: number; timeMs: number }>
@@ -108,10 +106,7 @@ const readEndedStep = objectOf({ step: count, attempts: count, outcome: oneOf('d
 export interface EndedStep extends Read<typeof readEndedStep> {}
 
 /** In the file, an undefined value is null. */
-interface Kind<T> {
-  read: Reader<T>
-  write(value: NonNullable<T>): unknown
-}
+type Kind<T> = { read: Reader<T>; write(value: NonNullable<T>): unknown }
 
 function asKind<T>(kind: Kind<T> | Reader<T>): Kind<T> {
   return typeof kind === 'function' ? { read: kind, write: (value) => value } : kind

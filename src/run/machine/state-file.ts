@@ -11,10 +11,7 @@ const STATE_VERSION = 1
 /** In bytes. */
 export const STATE_MAX_BYTES = 33_554_432
 
-interface Written {
-  readonly key: string
-  write(value: unknown): unknown
-}
+type Written = { readonly key: string; write(value: unknown): unknown }
 
 export function formatState(state: WorkflowState): string {
   const { step, attempts, maxAttempts } = currentWork(state)

@@ -34,8 +34,7 @@ import { attemptsFailed, givesUpTooMany } from './step-machine.ts'
 
 export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
   if (!state.active || state.stopRequestedMs !== undefined) return state
-  const asked = withTransition(state, { event: 'stop-request', phase: state.phase }, nowMs)
-  return { ...asked, stopRequestedMs: nowMs }
+  return { ...withTransition(state, { event: 'stop-request', phase: state.phase }, nowMs), stopRequestedMs: nowMs }
 }
 
 export function abortState(state: WorkflowState, nowMs: number): WorkflowState {
