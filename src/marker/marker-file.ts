@@ -6,15 +6,7 @@ import { createWhole, removeFile, sync, temporaryBeside, tryRemoveFile } from '.
 import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import {
-  formatIfRoom,
-  MARKER_MAX_BYTES,
-  mayHaveChecks,
-  parseMarker,
-  UNCHECKED,
-  unparsed,
-  withFields,
-} from './marker.ts'
+import { formatIfRoom, MARKER_BYTES, mayHaveChecks, parseMarker, UNCHECKED, unparsed, withFields } from './marker.ts'
 import { checkingSince } from './run-checks.ts'
 import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 
@@ -22,7 +14,7 @@ import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 
 /** Never throws. `likely`: the caller has just seen the file. */
 export function readMarker(folder: TaskFolder, fileName = MARKER_FILE, likely = false) {
-  const read = readSmallFile(pathIn(folder.path, fileName), MARKER_MAX_BYTES, likely)
+  const read = readSmallFile(pathIn(folder.path, fileName), MARKER_BYTES, likely)
   if (read.kind === 'absent') return undefined
   if (read.kind === 'unreadable') return { kind: 'unreadable' as const, folder, detail: read.detail }
   const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })

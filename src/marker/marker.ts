@@ -19,7 +19,7 @@ export function namedWork({ operation, skill }: Partial<Record<'operation' | 'sk
 }
 
 /** In bytes. */
-export const MARKER_MAX_BYTES = 65_536
+export const MARKER_BYTES = 65_536
 
 export const MAX_CHECKLIST_STEPS = 100
 
@@ -68,7 +68,7 @@ export function parseMarker(text: string): Marker {
   // Some editors and Windows shells write a byte-order mark, which JSON forbids.
   const body = text.replace(/^\ufeff/, '')
   if (body.trim() === '') return unparsed({ code: 'empty' })
-  if (body.length > MARKER_MAX_BYTES) return unparsed({ code: 'too-large' })
+  if (body.length > MARKER_BYTES) return unparsed({ code: 'too-large' })
   let value: unknown
   try {
     value = JSON.parse(body)
@@ -290,14 +290,14 @@ export function decideFolder(pending: Marker | undefined, abandoned: readonly Ma
 
 export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
   const text = formatIfRoom(fields)
-  if (text === undefined) throw new PostflightError('marker-too-large', { limit: MARKER_MAX_BYTES })
+  if (text === undefined) throw new PostflightError('marker-too-large', { limit: MARKER_BYTES })
   return text
 }
 
 /** On one line if it would be too long indented. Undefined if it is too large, or nested too deeply for JSON. */
 export function formatIfRoom(fields: Readonly<Record<string, unknown>>): string | undefined {
   const layouts = attempt(() => [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`))
-  return layouts?.find((text) => new TextEncoder().encode(text).length <= MARKER_MAX_BYTES)
+  return layouts?.find((text) => new TextEncoder().encode(text).length <= MARKER_BYTES)
 }
 
 export function withFields(fields: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { type RunLimits, runBounded } from '../disk/bounded-run.ts'
-import { type FileIdentity, fileIdentity, isFull, kindAt } from '../disk/file-facts.ts'
+import { fileIdentity, isFull, kindAt } from '../disk/file-facts.ts'
 import { createLock, releaseLock, retryWhileLocked, withLockIfRoom } from '../disk/lock.ts'
 import { tryRemoveFile } from '../disk/write.ts'
 import { KIND_NAMES } from '../kernel/error-messages.ts'
@@ -68,7 +68,7 @@ async function runInOrder(commands: readonly string[], location: RunLimits & { r
 }
 
 /** Undefined if the disk is full: `clear` must still work. */
-function take(folder: string, lock: string): FileIdentity | number | undefined {
+function take(folder: string, lock: string): string | number | undefined {
   return withLockIfRoom(folder, () => {
     const sinceMs = checkingSince(folder)
     if (sinceMs !== undefined) return sinceMs
@@ -85,7 +85,7 @@ function take(folder: string, lock: string): FileIdentity | number | undefined {
 }
 
 /** Returns the identity, which changes on file systems without birth times. */
-function touch(lock: string, held: FileIdentity | undefined): FileIdentity | undefined {
+function touch(lock: string, held: string | undefined): string | undefined {
   // If it was removed by hand, the checks continue.
   return attempt(() => {
     if (held === undefined || fileIdentity(lock) !== held) return undefined
