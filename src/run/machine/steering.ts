@@ -38,8 +38,7 @@ export function requestStop(state: WorkflowState, nowMs: number): WorkflowState 
 }
 
 export function abortState(state: WorkflowState, nowMs: number): WorkflowState {
-  if (!isResumable(state)) return state
-  return end(state, 'aborted', nowMs)
+  return isResumable(state) ? end(state, 'aborted', nowMs) : state
 }
 
 export function settleState(state: WorkflowState): WorkflowState {
