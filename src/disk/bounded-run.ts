@@ -25,10 +25,7 @@ export interface RunLimits {
   readonly obeysSignals: boolean
 }
 
-interface BoundedCommand extends RunLimits {
-  readonly command: string
-  readonly cwd: string
-}
+type BoundedCommand = RunLimits & Readonly<{ command: string; cwd: string }>
 
 type CommandEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }

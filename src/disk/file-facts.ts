@@ -88,19 +88,17 @@ export function isFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT'
 }
 
-export type FileIdentity = string
-
 /**
  * Inode and birth time, because ext4 reuses an inode at once. File systems without a birth time (ext2, NFS) use the
  * last change: rewriting in place (`cat > marker`) then makes another file. No birth time begins with 0.
  */
-export function identityOfStats({ ino, birthtimeNs, mtimeNs }: fs.BigIntStats): FileIdentity {
+export function identityOfStats({ ino, birthtimeNs, mtimeNs }: fs.BigIntStats): string {
   // Unsigned: `touch` can set any time, and a claim's name has no room for a sign.
   const time = birthtimeNs > 0n ? birthtimeNs.toString(36) : `0${BigInt.asUintN(64, mtimeNs).toString(36)}`
   return `f${ino.toString(36)}-${time}`
 }
 
-export function fileIdentity(path: string): FileIdentity | undefined {
+export function fileIdentity(path: string): string | undefined {
   const stats = unlessAbsent(() => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false }))
   return stats?.isFile() ? identityOfStats(stats) : undefined
 }

@@ -5,16 +5,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { LOCK_FILE } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
 import { processAgeMs, sleep, sleepSync } from './age.ts'
-import {
-  closeQuietly,
-  errorCode,
-  type FileIdentity,
-  fileIdentity,
-  identityOfStats,
-  isFull,
-  kindOfStats,
-  named,
-} from './file-facts.ts'
+import { closeQuietly, errorCode, fileIdentity, identityOfStats, isFull, kindOfStats, named } from './file-facts.ts'
 import { tryRemoveFile } from './write.ts'
 
 /**
@@ -36,7 +27,7 @@ const POLL_MS = 3
 /** After a clock change or sleep, a living process's lock looks stale too. */
 const WATCH_MS = 150
 
-const watched = new Map<string, { readonly identity: FileIdentity; readonly sinceMs: number }>()
+const watched = new Map<string, { readonly identity: string; readonly sinceMs: number }>()
 
 /** Runs without a lock if no inodes are left: then no other process can create a lock or a marker's text either. */
 export function withLockIfRoom<T>(folder: string, action: () => T): T {
@@ -45,7 +36,7 @@ export function withLockIfRoom<T>(folder: string, action: () => T): T {
 
 export function withLock<T>(folder: string, patienceMs: number, action: () => T, needsRoom = true): T {
   const lock = path.join(folder, LOCK_FILE)
-  let held: FileIdentity | undefined
+  let held: string | undefined
   try {
     held = take(lock, patienceMs)
   } catch (error) {
@@ -87,12 +78,12 @@ export function withoutSleep<T>(action: () => T, sinceMs = processAgeMs()): T {
 }
 
 /** The lock may be another process's if this one slept for seconds. */
-export function releaseLock(lock: string, held: FileIdentity | undefined): void {
+export function releaseLock(lock: string, held: string | undefined): void {
   // If the owner is unknown, the lock becomes stale.
   if (held !== undefined && attempt(() => fileIdentity(lock)) === held) tryRemoveFile(lock)
 }
 
-function take(lock: string, patienceMs: number): FileIdentity {
+function take(lock: string, patienceMs: number): string {
   const deadline = (askedSinceMs ?? processAgeMs()) + patienceMs
   for (;;) {
     try {
@@ -111,7 +102,7 @@ function take(lock: string, patienceMs: number): FileIdentity {
   }
 }
 
-export function createLock(lock: string): FileIdentity {
+export function createLock(lock: string): string {
   const descriptor = fs.openSync(lock, 'wx', 0o644)
   try {
     return identityOfStats(fs.fstatSync(descriptor, { bigint: true }))
@@ -149,7 +140,7 @@ function takeOverStale(lock: string): 'gone' | 'watched' | 'held' {
   return 'gone'
 }
 
-function wasWatched(lock: string, identity: FileIdentity): boolean {
+function wasWatched(lock: string, identity: string): boolean {
   const seen = watched.get(lock)
   if (seen?.identity === identity) return processAgeMs() - seen.sinceMs >= WATCH_MS
   watched.set(lock, { identity, sinceMs: processAgeMs() })

@@ -111,9 +111,8 @@ export function armAtStop(
     throw error
   }
   // Each is shown once, so not before the last lock: a caller that may not wait for it tries again.
-  const notices = states
-    .filter((state) => !isSearched(state) && isToldFirst(folder, `search ${state.key}`))
-    .map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))
+  const untold = states.filter((state) => !isSearched(state) && isToldFirst(folder, `search ${state.key}`))
+  const notices = untold.map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))
   const isOften = isNewlyDue(judged) && isSpent(judged.asked)
   if (isOften && isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
   return { recorded, notices }

@@ -65,14 +65,11 @@ const MAX_TIMEOUT_MS = 86_400_000
 const MAX_FAULTS = 100
 
 const NOT_OBJECT = 'must be an object'
-
 const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
 const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 
 /** Never throws. */
-export function readRules(
-  value: unknown,
-): { readonly rules: readonly DoneRule[] } | { readonly faults: SchemaFault[] } {
+export function readRules(value: unknown): Readonly<{ rules: readonly DoneRule[] } | { faults: SchemaFault[] }> {
   const faults: SchemaFault[] = []
   const fault = (path: FaultPath, detail: string): void => {
     faults.push({ path, detail })
@@ -99,9 +96,7 @@ export function readRules(
   return faults.length === 0 ? { rules } : { faults: faults.slice(0, MAX_FAULTS) }
 }
 
-type Fault = (path: FaultPath, detail: string) => void
-
-function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
+function readRule(value: unknown, at: FaultPath, fault: (path: FaultPath, detail: string) => void): DoneRule {
   const fields = isJsonObject(value) ? value : {}
   if (!isJsonObject(value)) fault(at, NOT_OBJECT)
   const unknown = Object.keys(fields).filter((name) => !RULE_FIELDS.includes(name))

@@ -49,7 +49,6 @@ export interface Baseline {
 }
 
 const BASELINE_FILE = 'baseline.json'
-
 const BYPASSED_FILE = 'bypassed.json'
 
 /** In bytes. */
@@ -150,7 +149,6 @@ export function endAbandoned(folder: TaskFolder, marker: Marker): void {
 }
 
 const WHOLE_SESSION = 'session'
-
 const RESUMED_FILE = 'resumed'
 
 /** Never throws. */

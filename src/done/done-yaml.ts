@@ -11,8 +11,7 @@ export function parseDoneFile(text: string) {
   const read = readYamlText(text, false)
   if (read.kind === 'fault') return { faults: [read.fault] }
   const result = readRules(read.value)
-  if ('rules' in result) return result
-  return { faults: placedInOrder(result.faults, read.locate) }
+  return 'rules' in result ? result : { faults: placedInOrder(result.faults, read.locate) }
 }
 
 export function requireRules(text: string) {

@@ -24,7 +24,6 @@ import type { TrustedRules } from './trust-store.ts'
 /** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */
 
 const MAX_OWN_OUTPUT = 200
-
 const MAX_AHEAD = 10_000
 
 function timesOf(search: FileSearch, rule: DoneRule): ReadonlyMap<string, number> | undefined {
@@ -40,12 +39,7 @@ function foldersOf(context: CommandContext, root: string): readonly TaskFolder[]
   return session === undefined ? sessionFolders(root) : [sessionFolder(root, session)]
 }
 
-export function statesFor(
-  context: CommandContext,
-  root: string,
-  trusted: TrustedRules,
-  judge = judging(root, trusted),
-): readonly RuleState[] {
+export function statesFor(context: CommandContext, root: string, rules: TrustedRules, judge = judging(root, rules)) {
   const [first = judge(NEVER), ...others] = foldersOf(context, root).map((folder) => judge(readBaseline(folder)))
   return first.map((state, index) => {
     const states = [state, ...others.flatMap((one) => one[index] ?? [])]

@@ -56,9 +56,7 @@ export interface TrustedRules {
   readonly nonce: string
 }
 
-interface TrustedCopy extends TrustedRules {
-  readonly fileHash: string
-}
+type TrustedCopy = TrustedRules & { readonly fileHash: string }
 
 /** In bytes. */
 const COPY_LIMIT = 8_388_608
@@ -83,15 +81,10 @@ export function requireTrusted(root: string, person: Person): TrustedCopy | unde
   return 'rules' in result ? { rules: result.rules, nonce, fileHash } : undefined
 }
 
-export function keepTrusted(
-  root: string,
-  { rules, fileHash }: Omit<TrustedCopy, 'nonce'>,
-  person: Person,
-  nowMs: number,
-): void {
-  const file = trustFile(root, person)
+export function keepTrusted(root: string, { rules, fileHash }: Omit<TrustedCopy, 'nonce'>, who: Person, nowMs: number) {
+  const file = trustFile(root, who)
   makeFolders(path.dirname(file))
-  const nonce = readTrusted(root, person)?.nonce ?? newNonce()
+  const nonce = readTrusted(root, who)?.nonce ?? newNonce()
   const about = { root: trustedRoot(root), file_hash: fileHash, trusted: toIsoSeconds(nowMs), nonce }
   replaceFile(file, `${JSON.stringify({ ...about, ...rulesFile(rules) }, null, 2)}\n`)
 }

@@ -1,7 +1,4 @@
-/**
- * The hook is built as CommonJS, with these two files beside it: most stops need neither. `node:module`, which could load them
- * from an ES module, takes 2 ms.
- */
+/** The hook is CommonJS: `node:module`, with which an ES module could load these two files on demand, takes 2 ms. */
 declare const require: (bundle: string) => unknown
 
 export function loadWorkflowDriver(): typeof import('./workflow.ts') {

@@ -48,10 +48,7 @@ function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {
   }
 }
 
-/**
- * Keeps a blocked sub-agent's report: a host gives its caller only the last message, which may be "Done."
- * (docs/design.md, "A sub-agent's report").
- */
+/** A caller gets only its sub-agent's last message, perhaps "Done." (docs/design.md, "A sub-agent's report"). */
 
 const MAX_BYTES = 65_536
 

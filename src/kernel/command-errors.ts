@@ -123,9 +123,8 @@ const USAGE = {
     if (a.problem !== 'unknown') {
       return `the value of the input "${a.name}" is too long: at most ${MAX_INPUT_LENGTH} characters are allowed.`
     }
-    return a.known === ''
-      ? `the workflow takes no inputs: leave out "${a.name}".`
-      : `the workflow has no input "${a.name}": its inputs are ${a.known}.`
+    if (a.known === '') return `the workflow takes no inputs: leave out "${a.name}".`
+    return `the workflow has no input "${a.name}": its inputs are ${a.known}.`
   },
   'phase-not-entered': (a: { task: string; phase: string; known: string }) =>
     `the workflow of task ${a.task} has not reached phase "${a.phase}" yet: --from takes a phase that was entered before (${a.known}).`,

@@ -1,7 +1,4 @@
-/**
- * The names of the files that postflight-guard reads and writes. Other programs and skills rely on them, so they never
- * change.
- */
+/** Names of files that postflight-guard reads and writes. They never change: other programs and skills rely on them. */
 
 /** The folder that makes its parent a root. */
 export const SPECS_FOLDER = 'specs'

@@ -5,6 +5,8 @@ import type { FaultPath } from './yaml-text.ts'
 
 /** Turns a schema's findings about a file or an option into sentences. */
 
+type Issue = z.core.$ZodIssue
+
 export interface SchemaFault {
   readonly path: FaultPath
   /** Unknown fields of the object at `path`. */
@@ -21,20 +23,12 @@ export interface FaultWords {
   readonly atMost?: (size: number | bigint, origin: string) => string
 }
 
-export function schemaFaults(value: unknown, issues: readonly z.core.$ZodIssue[], words: FaultWords, most: number) {
-  return issues
-    .slice(0, most)
-    .flatMap((issue) => issueFaults(value, issue, words, most, []))
-    .slice(0, most)
+export function schemaFaults(value: unknown, issues: readonly Issue[], words: FaultWords, most: number) {
+  const faults = issues.slice(0, most).flatMap((issue) => issueFaults(value, issue, words, most, []))
+  return faults.slice(0, most)
 }
 
-function issueFaults(
-  whole: unknown,
-  issue: z.core.$ZodIssue,
-  words: FaultWords,
-  most: number,
-  base: FaultPath,
-): SchemaFault[] {
+function issueFaults(whole: unknown, issue: Issue, words: FaultWords, most: number, base: FaultPath): SchemaFault[] {
   const path = [...base, ...(issue.path as FaultPath)]
   const isMissing = valueAt(whole, path) === undefined
   switch (issue.code) {
@@ -62,8 +56,8 @@ function issueFaults(
 }
 
 /** The issues of the variant that fits the value best: of its type, with the fewest unknown fields. */
-function nearestOf({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
-  const unknownKeys = (issues: readonly z.core.$ZodIssue[]): number =>
+function nearestOf({ errors }: z.core.$ZodIssueInvalidUnion): Issue[] | undefined {
+  const unknownKeys = (issues: readonly Issue[]): number =>
     issues.reduce((sum, inner) => sum + (inner.code === 'unrecognized_keys' ? inner.keys.length : 0), 0)
   return errors
     .filter((one) => !one.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0))

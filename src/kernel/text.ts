@@ -1,7 +1,4 @@
-/**
- * Makes text from markers, payloads and folders' names safe to print. Such text may be hostile: terminal escapes,
- * megabytes, half of a surrogate pair.
- */
+/** Makes text of markers, payloads and names safe to print: terminal escapes, megabytes, halves of surrogate pairs. */
 
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 const LONE_SURROGATES = /\p{Surrogate}/gu
@@ -26,12 +23,8 @@ export function cut(text: string, limit: number): string {
 
 export function oneLine(text: string, limit: number): string {
   // Cut before cleaning too, so that a huge value costs little.
-  return cut(
-    stripControl(text.slice(0, limit * 4))
-      .replace(/[\s\u2028\u2029]+/g, ' ')
-      .trim(),
-    limit,
-  )
+  const line = stripControl(text.slice(0, limit * 4)).replace(/[\s\u2028\u2029]+/g, ' ')
+  return cut(line.trim(), limit)
 }
 
 /** A terminal would obey control characters. */
@@ -162,7 +155,6 @@ export function repairOrClear(clear: string): string {
 
 export function unknownField(name: string, known: readonly string[]): string {
   // Two forms of one value may share a field.
-  return known.includes(name)
-    ? `the field "${quote(name, 80)}" does not go with the others`
-    : `unknown field "${quote(name, 80)}"${suggestion(name, known)}`
+  if (known.includes(name)) return `the field "${quote(name, 80)}" does not go with the others`
+  return `unknown field "${quote(name, 80)}"${suggestion(name, known)}`
 }

@@ -4,18 +4,11 @@ import { cut, inLine, jsonFaultWords } from './text.ts'
 
 export type FaultPath = readonly (string | number)[]
 
-export interface PlacedFinding {
-  readonly line: number
-  readonly column: number
-  readonly where: string
-  readonly detail: string
-}
+export type PlacedFinding = Readonly<{ line: number; column: number; where: string; detail: string }>
 
 type Locate = (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
 
-type YamlText =
-  | { readonly kind: 'value'; readonly value: unknown; readonly locate: Locate }
-  | { readonly kind: 'fault'; readonly fault: PlacedFinding }
+type YamlText = Readonly<{ kind: 'value'; value: unknown; locate: Locate } | { kind: 'fault'; fault: PlacedFinding }>
 
 export function placedInOrder(findings: readonly Parameters<Locate>[0][], locate: Locate): PlacedFinding[] {
   return findings.map(locate).sort((one, other) => one.line - other.line || one.column - other.column)
@@ -85,10 +78,7 @@ function boundFault(top: unknown): string | undefined {
   return undefined
 }
 
-interface SyntaxFault {
-  readonly offset: number
-  readonly detail: string
-}
+type SyntaxFault = Readonly<{ offset: number; detail: string }>
 
 export function jsonFault(text: string): SyntaxFault | undefined {
   const errors: ParseError[] = []

@@ -24,9 +24,8 @@ export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, st
     const files = clearableFiles(folder, returnMeta)
     const marker = requireReadable(readMarker(folder))
     if (!still(marker)) return undefined
-    const abandoned = files
-      .filter(isAbandonedName)
-      .map((name) => ({ name, read: requireReadable(readMarker(folder, name), name) }))
+    const names = files.filter(isAbandonedName)
+    const abandoned = names.map((name) => ({ name, read: requireReadable(readMarker(folder, name), name) }))
     const kept = abandoned.filter(({ read }) => keepsUnchecked && mustBeKept(read))
     const removed = abandoned.filter((one) => !kept.includes(one))
     const removeAbandoned = (): void => {

@@ -12,10 +12,7 @@ import { liesBesideAbandoned, readCount, readOwnCount } from './count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from './loop-guard.ts'
 import { markerKey, type StoredMarker } from './stored-marker.ts'
 
-/**
- * Notes which marker was given up, in a folder that git ignores: git restores a tracked marker and may remove all files
- * beside it.
- */
+/** Notes given-up markers in a folder that git ignores: git may restore a marker and remove all files beside it. */
 
 /** In bytes: keys are shorter. */
 const NOTE_MAX_BYTES = 1_024
@@ -25,10 +22,7 @@ export function spentOf(stored: StoredMarker): number {
   return isSpent(spent) || !isNoted(stored) ? spent : CONTINUATION_LIMIT
 }
 
-/**
- * Whether git restored a marker that was given up. Its own count is then unused, unless a process was killed while
- * giving it up.
- */
+/** Whether git restored a given-up marker. Its own count is then unused, unless a kill interrupted the giving up. */
 export function wasGivenUp(stored: StoredMarker): boolean {
   const { folder, identity } = stored
   if (attempt(() => isSpent(readOwnCount(folder.path, identity).spent), true)) return false
@@ -83,9 +77,8 @@ export function givenUpNotes(root: string) {
   return files.slice(0, MAX_NOTES).flatMap((name) => {
     const text = textIn(path.join(notes, name), NOTE_MAX_BYTES)
     if (text === undefined) return []
-    const names = pathOfFileName(name)
-      .split('/')
-      .filter((one) => one !== '')
+    const parts = pathOfFileName(name).split('/')
+    const names = parts.filter((one) => one !== '')
     // For people. The folder may be gone.
     const relative = [SPECS_FOLDER, ...names].join('/')
     return { relative, task: names.at(-1) ?? SPECS_ITSELF, key: text.trimEnd() }

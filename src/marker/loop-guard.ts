@@ -19,16 +19,9 @@ export type LoopGuard =
   /** Does not change the count. */
   | { readonly kind: 'garbled' }
 
-export interface Claim {
-  readonly key: string
-  readonly slot: number
-  readonly file?: string | undefined
-}
+export type Claim = Readonly<{ key: string; slot: number; file?: string | undefined }>
 
-export interface MarkerIdentity {
-  readonly id?: string | undefined
-  readonly file: string
-}
+export type MarkerIdentity = Readonly<{ id?: string | undefined; file: string }>
 
 /** Safe in a file name. */
 export function claimKey({ id, file }: MarkerIdentity): string {

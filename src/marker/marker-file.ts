@@ -6,32 +6,20 @@ import { createWhole, removeFile, sync, temporaryBeside, tryRemoveFile } from '.
 import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import {
-  formatIfRoom,
-  MARKER_MAX_BYTES,
-  mayHaveChecks,
-  parseMarker,
-  UNCHECKED,
-  unparsed,
-  withFields,
-} from './marker.ts'
+import { formatIfRoom, MARKER_BYTES, mayHaveChecks, parseMarker, UNCHECKED, unparsed, withFields } from './marker.ts'
 import { checkingSince } from './run-checks.ts'
-import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from './stored-marker.ts'
+import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 
 /** Readers need no lock. */
 
 /** Never throws. `likely`: the caller has just seen the file. */
-export function readMarker(
-  folder: TaskFolder,
-  fileName: string = MARKER_FILE,
-  likely = false,
-): StoredMarker | UnreadableMarker | undefined {
-  const read = readSmallFile(pathIn(folder.path, fileName), MARKER_MAX_BYTES, likely)
+export function readMarker(folder: TaskFolder, fileName = MARKER_FILE, likely = false) {
+  const read = readSmallFile(pathIn(folder.path, fileName), MARKER_BYTES, likely)
   if (read.kind === 'absent') return undefined
-  if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
+  if (read.kind === 'unreadable') return { kind: 'unreadable' as const, folder, detail: read.detail }
   const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })
   return {
-    kind: 'marker',
+    kind: 'marker' as const,
     folder,
     marker,
     text: read.text,
@@ -41,12 +29,9 @@ export function readMarker(
   }
 }
 
-export function requireReadable(read: StoredMarker | UnreadableMarker | undefined, fileName: string = MARKER_FILE) {
+export function requireReadable(read: ReturnType<typeof readMarker>, name = MARKER_FILE) {
   if (read?.kind === 'unreadable') {
-    throw new PostflightError('marker-unreadable', {
-      path: markerDisplayPath(read.folder, fileName),
-      detail: read.detail,
-    })
+    throw new PostflightError('marker-unreadable', { path: markerDisplayPath(read.folder, name), detail: read.detail })
   }
   return read
 }

@@ -115,9 +115,8 @@ export function removedByHand(
 ): MarkerRecord[] {
   const ids = new Set(found.map(({ id }) => id))
   const tasksWithoutId = new Set(found.filter(({ id }) => !isMarkerId(id)).map(({ task }) => task))
-  return records
-    .filter((record) => needsFile(record) && !ids.has(record.id) && !tasksWithoutId.has(record.task))
-    .slice(-MAX_REMOVED)
+  const removed = records.filter((one) => needsFile(one) && !ids.has(one.id) && !tasksWithoutId.has(one.task))
+  return removed.slice(-MAX_REMOVED)
 }
 
 function needsFile({ isMade, end, kept }: MarkerRecord): boolean {

@@ -165,10 +165,7 @@ export function abandonMarker(folder: TaskFolder, still: (marker: StoredMarker, 
 }
 
 /** Returns undefined if there is none, or a pending one exists. */
-export function reviveAbandoned<Plan extends MarkerPlan>(
-  folder: TaskFolder,
-  plan: (marker: Marker) => Plan,
-): Plan | undefined {
+export function reviveAbandoned<Plan extends MarkerPlan>(folder: TaskFolder, plan: (marker: Marker) => Plan) {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
     if (requireReadable(readMarker(folder)) !== undefined) return undefined
     const abandoned = requireReadable(readMarker(folder, ABANDONED_FILE), ABANDONED_FILE)

@@ -120,12 +120,9 @@ function pendingState({ bypassed, fields }: Marker, expired: boolean): MarkerVie
 
 function listInLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())
-  return lines.length === 1
-    ? text
-    : lines
-        .flatMap((line) => line.replace(/^[-*•] +/, '') || [])
-        .join('; ')
-        .replaceAll(':; ', ': ')
+  if (lines.length === 1) return text
+  const items = lines.flatMap((line) => line.replace(/^[-*•] +/, '') || [])
+  return items.join('; ').replaceAll(':; ', ': ')
 }
 
 const UNKNOWN = {

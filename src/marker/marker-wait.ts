@@ -29,10 +29,7 @@ interface WaitMoment {
   readonly startMs: number
 }
 
-export type WaitVerdict =
-  | { readonly kind: 'stays' }
-  | { readonly kind: 'begins'; readonly wait: Wait }
-  | { readonly kind: 'ends'; readonly waits: number }
+export type WaitVerdict = Readonly<{ kind: 'stays' } | { kind: 'begins'; wait: Wait } | { kind: 'ends'; waits: number }>
 
 const STAYS = { kind: 'stays' } as const
 
@@ -93,9 +90,8 @@ function endOf({ count, promptId, stoppedMs, lastPromptId }: Wait): WaitVerdict 
 
 export function waitFields(verdict: WaitVerdict): Readonly<Record<string, unknown>> | undefined {
   if (verdict.kind === 'stays') return undefined
-  return verdict.kind === 'begins'
-    ? { wait: formatWait(verdict.wait) }
-    : { wait: undefined, waits: verdict.waits || undefined }
+  if (verdict.kind === 'begins') return { wait: formatWait(verdict.wait) }
+  return { wait: undefined, waits: verdict.waits || undefined }
 }
 
 export function formatWait(wait: Wait): Readonly<Record<string, unknown>> {

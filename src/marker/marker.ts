@@ -19,14 +19,11 @@ export function namedWork({ operation, skill }: Partial<Record<'operation' | 'sk
 }
 
 /** In bytes. */
-export const MARKER_MAX_BYTES = 65_536
+export const MARKER_BYTES = 65_536
 
 export const MAX_CHECKLIST_STEPS = 100
 
-export interface MarkerStep {
-  readonly name: string
-  readonly done: boolean
-}
+export type MarkerStep = Readonly<{ name: string; done: boolean }>
 
 export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps' | 'checks' | 'wait' | 'count'
 
@@ -71,7 +68,7 @@ export function parseMarker(text: string): Marker {
   // Some editors and Windows shells write a byte-order mark, which JSON forbids.
   const body = text.replace(/^\ufeff/, '')
   if (body.trim() === '') return unparsed({ code: 'empty' })
-  if (body.length > MARKER_MAX_BYTES) return unparsed({ code: 'too-large' })
+  if (body.length > MARKER_BYTES) return unparsed({ code: 'too-large' })
   let value: unknown
   try {
     value = JSON.parse(body)
@@ -217,15 +214,9 @@ export interface CheckResult {
   readonly output: string
 }
 
-export interface LastFailure extends Pick<CheckResult, 'output'> {
-  readonly failure: CheckFailure
-}
+export type LastFailure = Pick<CheckResult, 'output'> & { readonly failure: CheckFailure }
 
-export interface MarkerCheck {
-  readonly run: string
-  readonly step?: string
-  readonly failed?: LastFailure
-}
+export type MarkerCheck = Readonly<{ run: string; step?: string; failed?: LastFailure }>
 
 export function parseCheck(value: unknown): MarkerCheck | undefined {
   if (!isJsonObject(value) || typeof value.run !== 'string' || value.run.trim() === '') return undefined
@@ -264,10 +255,7 @@ export function sameChecks(some: readonly MarkerCheck[], others: readonly Marker
   return keys(some) === keys(others)
 }
 
-interface CheckCaller {
-  readonly session: string | undefined
-  readonly runChecks: boolean
-}
+type Caller = Readonly<{ session: string | undefined; runChecks: boolean }>
 
 export interface CheckDecision {
   /** Why it may not be cleared. Otherwise the commands, if there are any, must run. */
@@ -282,7 +270,7 @@ export function isOwnChecks(marker: Marker, session: string | undefined): boolea
   return session !== undefined && marker.hostSession !== undefined && checksSessionOf(marker) === session
 }
 
-export function decideChecks(marker: Marker, caller: CheckCaller, checks = marker.checks): CheckDecision {
+export function decideChecks(marker: Marker, caller: Caller, checks = marker.checks): CheckDecision {
   const decided = { commands: commandsOf(checks), areForeign: !isOwnChecks(marker, caller.session) }
   if (hasUnreadableChecks(marker)) return { ...decided, refusal: 'unreadable' }
   if (checks.length === 0) return NO_CHECKS
@@ -291,11 +279,7 @@ export function decideChecks(marker: Marker, caller: CheckCaller, checks = marke
 }
 
 /** Includes the caller's abandoned markers: their checks were not run. */
-export function decideFolder(
-  pending: Marker | undefined,
-  abandoned: readonly Marker[],
-  caller: CheckCaller,
-): CheckDecision {
+export function decideFolder(pending: Marker | undefined, abandoned: readonly Marker[], caller: Caller): CheckDecision {
   const ownMarkers = abandoned.filter((marker) => isOwnChecks(marker, caller.session))
   const own = commandsOf(ownMarkers.flatMap(({ checks }) => checks))
   const decided = pending === undefined ? NO_CHECKS : decideChecks(pending, caller)
@@ -306,14 +290,14 @@ export function decideFolder(
 
 export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
   const text = formatIfRoom(fields)
-  if (text === undefined) throw new PostflightError('marker-too-large', { limit: MARKER_MAX_BYTES })
+  if (text === undefined) throw new PostflightError('marker-too-large', { limit: MARKER_BYTES })
   return text
 }
 
 /** On one line if it would be too long indented. Undefined if it is too large, or nested too deeply for JSON. */
 export function formatIfRoom(fields: Readonly<Record<string, unknown>>): string | undefined {
   const layouts = attempt(() => [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`))
-  return layouts?.find((text) => new TextEncoder().encode(text).length <= MARKER_MAX_BYTES)
+  return layouts?.find((text) => new TextEncoder().encode(text).length <= MARKER_BYTES)
 }
 
 export function withFields(fields: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) {

@@ -58,7 +58,6 @@ function withResult(item: unknown, known: ReadonlyMap<string, RunCheck>): unknow
   if (result === undefined) return item
   const { failed: _, ...rest } = item
   const { failure, output } = result
-  return failure === undefined || failure.kind === 'interrupted'
-    ? rest
-    : { ...rest, failed: failedField({ failure, output }) }
+  if (failure === undefined || failure.kind === 'interrupted') return rest
+  return { ...rest, failed: failedField({ failure, output }) }
 }

@@ -3,10 +3,7 @@ import { isMarkerId } from '../project/task-folder.ts'
 import { type Marker, NO_SESSION, OWNER_FROM_ENVIRONMENT } from './marker.ts'
 import { type FileTimes, isFromBefore, isUnowned } from './stored-marker.ts'
 
-/**
- * Decides which markers an ended shell command's agent owns (docs/design.md, "Ownership"): hosts do not always give a
- * command its agent's id.
- */
+/** Which markers the agent of an ended command owns (docs/design.md, "Ownership"): hosts may not name that agent. */
 
 /** In ms: clocks round, and the hook starts later. */
 const PRINTED_TOLERANCE_MS = 3_000

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { type RunLimits, runBounded } from '../disk/bounded-run.ts'
-import { type FileIdentity, fileIdentity, isFull, kindAt } from '../disk/file-facts.ts'
+import { fileIdentity, isFull, kindAt } from '../disk/file-facts.ts'
 import { createLock, releaseLock, retryWhileLocked, withLockIfRoom } from '../disk/lock.ts'
 import { tryRemoveFile } from '../disk/write.ts'
 import { KIND_NAMES } from '../kernel/error-messages.ts'
@@ -11,10 +11,7 @@ import { attempt } from '../kernel/values.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import type { CheckFailure, CheckResult } from './marker.ts'
 
-/**
- * Checks take minutes, so they have their own lock: the marker's is held for ms. Touching it shows that its process is
- * alive.
- */
+/** Checks take minutes, so they have a lock of their own. Its process touches it, to show that it is alive. */
 
 /** In ms. */
 export const CHECK_LIMIT_MS = 600_000
@@ -35,10 +32,7 @@ export function failedOf(done: readonly RunCheck[]): (RunCheck & { readonly fail
 }
 
 /** Another process runs them. `sinceMs`: since the epoch. */
-export interface Busy {
-  readonly kind: 'busy'
-  readonly sinceMs: number
-}
+export type Busy = Readonly<{ kind: 'busy'; sinceMs: number }>
 
 /** `run` stops at the first failure. */
 export async function whileChecking<T>(
@@ -74,7 +68,7 @@ async function runInOrder(commands: readonly string[], location: RunLimits & { r
 }
 
 /** Undefined if the disk is full: `clear` must still work. */
-function take(folder: string, lock: string): FileIdentity | number | undefined {
+function take(folder: string, lock: string): string | number | undefined {
   return withLockIfRoom(folder, () => {
     const sinceMs = checkingSince(folder)
     if (sinceMs !== undefined) return sinceMs
@@ -91,7 +85,7 @@ function take(folder: string, lock: string): FileIdentity | number | undefined {
 }
 
 /** Returns the identity, which changes on file systems without birth times. */
-function touch(lock: string, held: FileIdentity | undefined): FileIdentity | undefined {
+function touch(lock: string, held: string | undefined): string | undefined {
   // If it was removed by hand, the checks continue.
   return attempt(() => {
     if (held === undefined || fileIdentity(lock) !== held) return undefined

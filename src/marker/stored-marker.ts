@@ -18,11 +18,7 @@ export interface StoredMarker {
 }
 
 /** A link, a folder, or a file without permission. */
-export interface UnreadableMarker {
-  readonly kind: 'unreadable'
-  readonly folder: TaskFolder
-  readonly detail: string
-}
+export type UnreadableMarker = Readonly<{ kind: 'unreadable'; folder: TaskFolder; detail: string }>
 
 export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
   return inLine(`${folder.relative}/${fileName}`)

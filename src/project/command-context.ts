@@ -32,10 +32,7 @@ export interface CommandContext {
   readonly note: (text: string) => void
 }
 
-export interface Terminal {
-  readonly print: (line: string) => void
-  readonly ask: (question: string) => string | undefined
-}
+export type Terminal = Readonly<{ print: (line: string) => void; ask: (question: string) => string | undefined }>
 
 export type Painter = Readonly<Record<'bold' | 'dim' | 'green' | 'yellow' | 'red', (text: string) => string>>
 
@@ -50,10 +47,7 @@ export interface CommandResult<Data extends object = object> {
   readonly essential?: readonly string[]
 }
 
-/**
- * A folder named by `--root` or `POSTFLIGHT_ROOT` is the only start: after a typo, another project's root would be
- * worse than none.
- */
+/** A folder that `--root` or `POSTFLIGHT_ROOT` names is the only start: after a typo, another root would be worse. */
 export function startOf({ rootOption, environment, cwd }: CommandContext) {
   // An empty path would be the working directory.
   if (rootOption === '') throw new PostflightError('root-missing', { path: '""', from: '--root' })

@@ -28,10 +28,7 @@ export interface JournalEntry {
   readonly detail?: string | undefined
 }
 
-export interface Recorded {
-  readonly root: string
-  readonly entry: JournalEntry
-}
+export type Recorded = Readonly<{ root: string; entry: JournalEntry }>
 
 /** A line must fit into one write, and a hostile marker must not fill the disk. */
 export const VALUE_LIMIT = 500

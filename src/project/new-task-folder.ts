@@ -30,8 +30,7 @@ export async function inTaskFolder<Result>(
   work: (folder: TaskFolder, isNewRoot: boolean) => Result,
 ): Promise<Result> {
   const found = findCommandRoot(context)
-  const root = found ?? newRootFolder(context)
-  const folder = taskFolderFor(root, task, slug, commandWith)
+  const folder = taskFolderFor(found ?? newRootFolder(context), task, slug, commandWith)
   return inFolder(folder, () => work(folder, found === undefined))
 }
 

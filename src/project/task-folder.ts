@@ -86,11 +86,7 @@ function hasSafeCharacters(text: string): boolean {
 /** GitHub's spec-kit writes `001-photo-albums`. */
 export type TaskSeparator = '_' | '-'
 
-interface TaskName {
-  readonly number: number
-  readonly separator: TaskSeparator
-  readonly slug: string
-}
+type TaskName = Readonly<{ number: number; separator: TaskSeparator; slug: string }>
 
 export function taskFolderName({ number, separator, slug }: TaskName): string {
   return `${String(number).padStart(3, '0')}${separator}${slug}`
@@ -143,10 +139,7 @@ export function taskWord(folder: TaskFolder): string {
   return isSafeName(task) ? task : String(taskNumberOf(task) ?? (task.startsWith('-') ? relative : task))
 }
 
-export interface SearchProblem {
-  readonly path: string
-  readonly detail: string
-}
+export type SearchProblem = Readonly<{ path: string; detail: string }>
 
 const ID_PATTERN = /^pf_[A-Za-z0-9]{12}$/
 

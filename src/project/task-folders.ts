@@ -97,10 +97,7 @@ export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReferen
   return reference === (typeof reference === 'string' ? folder.task : taskNumberOf(folder.task))
 }
 
-/**
- * Of several, prefers the one that holds a file of ours. An existing folder may have a name that a new one may not: its
- * marker must be clearable.
- */
+/** Prefers one that holds a file of ours. Takes names that new folders may not have: their marker must be clearable. */
 export function findTaskFolder(root: string, given: string, session?: string): TaskFolder | undefined {
   const task = withoutCompletion(given)
   const { folders, problems } = listTaskFolders(root)

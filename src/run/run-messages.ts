@@ -8,12 +8,7 @@ export function stepWords(steps: readonly number[], total: number, texts: readon
 }
 
 /** `step`: from 1. */
-export interface PromptPart {
-  readonly step: number | undefined
-  readonly agent: string | undefined
-  readonly model: string | undefined
-  readonly prompt: string
-}
+type PromptPart = Readonly<Record<'agent' | 'model', string | undefined> & { step: number | undefined; prompt: string }>
 
 /** The end of a prompt, if a hook sends the next one. */
 export const TURN_ENDS = {

@@ -88,9 +88,8 @@ export function answerToStart(
 ): HookAnswer {
   const context = composeRecovery(reader, unfinished, payload.session, unfinishedRuns)
   const notice = notified.join('\n') || undefined
-  return context === undefined && notice === undefined
-    ? ALLOW
-    : { kind: 'context', event: payload.event, context, notice }
+  if (context === undefined && notice === undefined) return ALLOW
+  return { kind: 'context', event: payload.event, context, notice }
 }
 
 function alertsOf({ outcomes, runs }: StopReport): string[] {

@@ -24,11 +24,8 @@ interface Context {
   readonly notice?: string | undefined
 }
 
-/**
- * `besideBlock`: whether the model gets a block's reason twice, but its context once. `atTop`: whether context goes at the top,
- * not in `hookSpecificOutput`.
- */
-type AnswerLocation = Readonly<Partial<Record<'refusesCall' | 'besideBlock' | 'atTop', boolean>>>
+/** `besideBlock`: the model gets a block's reason twice, its context once. `atTop`: outside `hookSpecificOutput`. */
+type AnswerPlace = Readonly<Partial<Record<'refusesCall' | 'besideBlock' | 'atTop', boolean>>>
 
 export const ALLOW: HookAnswer = { kind: 'allow' }
 
@@ -36,17 +33,12 @@ export const ALLOW: HookAnswer = { kind: 'allow' }
  * Codex 0.169.0 voids a block with keys other than `decision` and `reason`, so only hosts that show notices get one.
  * `sequence`: for the user's terminal.
  */
-export function formatAnswer(
-  answer: HookAnswer,
-  noticeShown: boolean,
-  location: AnswerLocation = {},
-  sequence?: string,
-): string {
+export function formatAnswer(answer: HookAnswer, noticeShown: boolean, place: AnswerPlace = {}, sequence?: string) {
   const terminal = sequence === undefined ? {} : { terminalSequence: sequence }
   switch (answer.kind) {
     case 'block':
       return printed({
-        ...(location.refusesCall === true ? refusal(answer.reason) : blocking(answer, location)),
+        ...(place.refusesCall === true ? refusal(answer.reason) : blocking(answer, place)),
         ...shown(answer.notice, noticeShown),
         ...terminal,
       })
@@ -54,7 +46,7 @@ export function formatAnswer(
       const { event, limit, notice } = answer
       const text = noticeShown ? answer.context : [answer.context, notice].filter(Boolean).join('\n\n')
       return printed({
-        ...(text !== undefined && context(event, text, limit, location.atTop)),
+        ...(text !== undefined && context(event, text, limit, place.atTop)),
         ...shown(notice, noticeShown),
       })
     }
@@ -63,8 +55,8 @@ export function formatAnswer(
   }
 }
 
-function blocking({ reason, line }: Block, location: AnswerLocation): object {
-  return location.besideBlock === true && line !== undefined
+function blocking({ reason, line }: Block, place: AnswerPlace): object {
+  return place.besideBlock === true && line !== undefined
     ? { decision: 'block', reason: clean(line), ...context('Stop', reason) }
     : { decision: 'block', reason: clean(reason) }
 }

@@ -11,22 +11,18 @@ import type { CommittedStop } from './commit.ts'
 import type { StopOutcome } from './plan.ts'
 
 /** Arms nothing while a run of the session is active (`hasRun`). */
-export async function doneAtStop(
-  roots: readonly string[],
-  occasion: Occasion,
-  hasRun: () => boolean,
-): Promise<DonePart> {
-  const isAsked = isJudged(occasion.payload)
+export async function doneAtStop(roots: readonly string[], stop: Occasion, hasRun: () => boolean): Promise<DonePart> {
+  const isAsked = isJudged(stop.payload)
   const recorded: Recorded[] = []
   const notices: string[] = []
   let isHeldByRun = false
   const arm = async (): Promise<boolean> => {
-    isHeldByRun = isAsked && (await occasion.patiently(hasRun))
+    isHeldByRun = isAsked && (await stop.patiently(hasRun))
     if (!isAsked || isHeldByRun) return false
     for (const root of roots) {
       try {
-        const search = await searchFor(root, occasion)
-        const armed = await occasion.patiently(() => armAtStop(root, occasion, search))
+        const search = await searchFor(root, stop)
+        const armed = await stop.patiently(() => armAtStop(root, stop, search))
         recorded.push(...armed.recorded)
         notices.push(...armed.notices)
       } catch (error) {
@@ -38,8 +34,8 @@ export async function doneAtStop(
   await arm()
   return {
     // Without a trusted copy no check can run, so a pending marker blocks nothing either.
-    judges: (root) => isAsked && !isHeldByRun && roots.includes(root) && readTrusted(root, occasion) !== undefined,
-    count: (committed) => countForPrompt(committed, occasion),
+    judges: (root) => isAsked && !isHeldByRun && roots.includes(root) && readTrusted(root, stop) !== undefined,
+    count: (committed) => countForPrompt(committed, stop),
     recorded,
     notices,
     armAfterRuns: async () => isHeldByRun && arm(),

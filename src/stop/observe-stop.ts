@@ -17,7 +17,7 @@ import { judgeOwnership } from './rules.ts'
 /** Writes nothing. */
 
 /** Reads until this process is `deadline` ms old. A folder under two roots counts once. */
-export function findMarkers(roots: readonly string[], fileName: string = MARKER_FILE, deadline?: number) {
+export function findMarkers(roots: readonly string[], fileName = MARKER_FILE, deadline?: number) {
   return readMarkers(roots.map(listTaskFolders), fileName, deadline)
 }
 
@@ -97,11 +97,10 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
       ...unreadable.map(({ folder, detail }) => ({ path: markerDisplayPath(folder, fileName), detail })),
     )
     const state = fileName === MARKER_FILE ? ('pending' as const) : ('abandoned' as const)
-    return found.markers
-      .filter((read) => read.kind === 'marker')
-      .map(({ folder, marker, times }) => {
-        return { state, folder, marker, ageMs: nowMs - madeAtMs(marker, times, nowMs) }
-      })
+    const readable = found.markers.filter((read) => read.kind === 'marker')
+    return readable.map(({ folder, marker, times }) => {
+      return { state, folder, marker, ageMs: nowMs - madeAtMs(marker, times, nowMs) }
+    })
   })
   return { unfinished, problems, unread }
 }

@@ -14,15 +14,9 @@ const NAME_LIMIT = 80
 /** A folder in a folder. A task is listed as a whole, because commands need its name. */
 const TASK_LIMIT = 2 * MAX_NAME_LENGTH + 1
 
-interface Placed {
-  readonly folder: TaskFolder
-  readonly ageMs: number
-}
+type Placed = Readonly<{ folder: TaskFolder; ageMs: number }>
 
-export interface UnfinishedPostflight extends Placed {
-  readonly state: 'pending' | 'abandoned'
-  readonly marker: Marker
-}
+export type UnfinishedPostflight = Placed & Readonly<{ state: 'pending' | 'abandoned'; marker: Marker }>
 
 /** `approval`: by a person. `lost`: active, but without a run file, so no hook finds it. */
 export type UnfinishedStatus = 'running' | 'approval' | 'lost' | 'stalled'

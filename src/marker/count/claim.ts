@@ -20,17 +20,15 @@ export type ClaimResult =
   /** Nothing was counted: judge the marker again. */
   | { readonly kind: 'changed' }
 
-/** `reread` returns the current marker if it still blocks the agent. */
-export function claimContinuation(
-  folder: string,
-  marker: MarkerIdentity,
-  reread: () => MarkerIdentity | undefined,
-): ClaimResult {
+/** Returns the current marker if it still blocks the agent. */
+type Reread = () => MarkerIdentity | undefined
+
+export function claimContinuation(folder: string, marker: MarkerIdentity, reread: Reread): ClaimResult {
   // `clear` may remove a folder meanwhile.
   return unlessAbsent(() => tryClaim(folder, marker, reread)) ?? { kind: 'changed' }
 }
 
-function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerIdentity | undefined): ClaimResult {
+function tryClaim(folder: string, marker: MarkerIdentity, reread: Reread): ClaimResult {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { spent, stale, floor } = readCount(folder, marker)
     if (isSpent(spent)) return { kind: 'spent' }
@@ -55,12 +53,7 @@ function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerId
  * Confirms a claim if the marker is unchanged (or only rewritten) after the loop guard shows the claim. A process that
  * judges a later marker sees the guard.
  */
-function confirm(
-  folder: string,
-  judged: MarkerIdentity,
-  claim: Claim,
-  reread: () => MarkerIdentity | undefined,
-): 'stands' | 'shown' | 'not-shown' {
+function confirm(folder: string, judged: MarkerIdentity, claim: Claim, reread: Reread) {
   let marker: MarkerIdentity | undefined = judged
   let outcome: 'shown' | 'not-shown' = 'not-shown'
   try {

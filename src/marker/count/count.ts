@@ -16,7 +16,7 @@ import {
   type MarkerIdentity,
   parseLoopGuard,
 } from '../loop-guard.ts'
-import { MARKER_MAX_BYTES, parseMarker } from '../marker.ts'
+import { MARKER_BYTES, parseMarker } from '../marker.ts'
 import {
   confirmClaim,
   createClaim,
@@ -75,7 +75,7 @@ export function readOwnCount(folder: string, marker: MarkerIdentity) {
 /** Whether it has the abandoned marker's id: `git checkout` restores tracked markers. Its continuations are used up. */
 export function liesBesideAbandoned(folder: string, { id }: MarkerIdentity): boolean {
   if (!isMarkerId(id)) return false
-  const text = textIn(pathIn(folder, ABANDONED_FILE), MARKER_MAX_BYTES)
+  const text = textIn(pathIn(folder, ABANDONED_FILE), MARKER_BYTES)
   return text !== undefined && parseMarker(text).id === id
 }
 

@@ -54,10 +54,7 @@ const KEYWORDS: Readonly<Record<string, ValueKind | undefined>> = {
 export const SCHEMA_KEYWORDS: readonly string[] = Object.keys(KEYWORDS)
 
 /** `problem`: of the keyword at `path`; the kind of value that it must have. */
-export interface SchemaFault {
-  readonly path: readonly string[]
-  readonly problem: ValueKind | 'unknown' | 'not-schema'
-}
+export type SchemaFault = Readonly<{ path: readonly string[]; problem: ValueKind | 'unknown' | 'not-schema' }>
 
 export function schemaFaults(schema: unknown, path: readonly string[] = [], depth = 0): SchemaFault[] {
   if (typeof schema === 'boolean') return []

@@ -6,16 +6,10 @@ import type { ChecklistItem } from './steps.ts'
  * cannot make a stop slow by its lists. Pure.
  */
 
-export interface ChecklistTask {
-  readonly text: string
-  readonly done: boolean
-  readonly box: number
-}
+export type ChecklistTask = Readonly<{ text: string; done: boolean; box: number }>
 
 const MAX_DEPTH = 100
-
 const LINE = /([^\r\n]*)(?:\r\n?|\n|$)/g
-
 const TAB = 4
 
 export function readChecklist(text: string): ChecklistTask[] | undefined {
@@ -30,11 +24,9 @@ export function readChecklist(text: string): ChecklistTask[] | undefined {
 type Container = { readonly kind: 'quote' } | { readonly kind: 'item'; readonly indent: number; isEmpty: boolean }
 
 type Leaf =
-  | { readonly kind: 'paragraph'; readonly lines: string[]; readonly task: Task | undefined }
+  | { readonly kind: 'paragraph'; readonly lines: string[]; readonly task: Omit<ChecklistTask, 'text'> | undefined }
   | { readonly kind: 'fence'; readonly mark: string; readonly length: number }
   | { readonly kind: 'html'; readonly end: RegExp | undefined }
-
-type Task = Omit<ChecklistTask, 'text'>
 
 const BLOCK_TAGS =
   'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul'
@@ -235,10 +227,8 @@ class BlockParser {
     if (leaf?.kind !== 'paragraph' || leaf.task === undefined) return
     const [first = '', ...others] = leaf.lines
     if (/^[ \t]*$/.test(first) && others.length === 0) return
-    const text = leaf.lines
-      .map((line) => line.trim())
-      .join(' ')
-      .trim()
+    const lines = leaf.lines.map((line) => line.trim())
+    const text = lines.join(' ').trim()
     this.#tasks.push({ text, ...leaf.task })
   }
 }

@@ -23,10 +23,7 @@ const RESERVED =
 /** File systems allow names of 255 bytes, and the archive adds a few characters. */
 const MAX_NAME_BYTES = 200
 
-/**
- * Whether it stays inside its folder on any system: no `.` and `..`, backslashes, colons (drives, streams), control
- * characters or overlong names.
- */
+/** Whether it stays inside on any system: no `.`, `..`, `\`, colon (drive, stream), control character or long name. */
 export function isInsidePath(value: string): boolean {
   if (value.length > 200 || /[\\:*?"<>|\u0000-\u001f\u007f-\u009f]/.test(value)) return false
   // No part may end in a dot: that excludes `.`, `..` and names that Windows reads without the dot.

@@ -20,10 +20,7 @@ import {
 import { RULE_TEXT } from './definition-messages.ts'
 import { checkShape, type DefinitionFile, type PhaseFile } from './definition-schema.ts'
 
-export interface DefinitionFinding {
-  readonly path: FaultPath
-  readonly detail: string
-}
+export type DefinitionFinding = Readonly<{ path: FaultPath; detail: string }>
 
 const STEP_FIELDS = [
   ...(['step_prompt', 'step_prompt_file', 'step_check', 'parallel'] as const),
@@ -185,9 +182,8 @@ function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
     const parts = artifact.split('/')
     const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'))
     const taken = above.find((one) => artifacts.has(one.toLowerCase()))
-    return taken === undefined
-      ? []
-      : [{ path: ['phases', index, 'artifact'], detail: RULE_TEXT.belowArtifact(artifact, taken) }]
+    if (taken === undefined) return []
+    return [{ path: ['phases', index, 'artifact'], detail: RULE_TEXT.belowArtifact(artifact, taken) }]
   })
 }
 

@@ -19,12 +19,10 @@ const phases = (value: unknown): readonly [Phase, ...Phase[]] | typeof WRONG => 
   return first !== undefined && isSound ? [first, ...others] : WRONG
 }
 
-const readInputs = recordOf(
-  objectOf({ description: optional(text), default: optional(text), required: optional(flag) }),
-)
+const asInputs = recordOf(objectOf({ description: optional(text), default: optional(text), required: optional(flag) }))
 
 const inputs = (held: unknown) => {
-  const read = readInputs(held ?? {})
+  const read = asInputs(held ?? {})
   return read === WRONG || Object.keys(read).length > MAX_INPUTS ? WRONG : new Map(Object.entries(read))
 }
 
@@ -47,9 +45,7 @@ export const DEFINITION_FIELDS = {
 
 const readFields = objectOf(DEFINITION_FIELDS)
 
-export interface Definition extends Values<typeof DEFINITION_FIELDS> {
-  readonly snapshot: object
-}
+export type Definition = Values<typeof DEFINITION_FIELDS> & { readonly snapshot: object }
 
 export function readDefinition(snapshot: unknown): Definition | undefined {
   const read = readFields(snapshot)

@@ -2,21 +2,7 @@ import { cut, stripControl } from '../../kernel/text.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { schemaFaults } from './artifact-schema.ts'
 import { END, isArtifactPath, isPhaseId, MAX_CASE_LENGTH, MAX_PARALLEL, MAX_PHASE_STEPS } from './definition-limits.ts'
-import {
-  count,
-  flag,
-  listOf,
-  objectOf,
-  oneOf,
-  optional,
-  type Read,
-  type Reader,
-  recordOf,
-  text,
-  type Values,
-  WRONG,
-  within,
-} from './fields.ts'
+import { count, flag, listOf, objectOf, oneOf, optional, type Reader, recordOf, text, WRONG, within } from './fields.ts'
 import { readStep, type Step, stepAsText } from './steps.ts'
 
 export const readNext = objectOf({
@@ -28,7 +14,7 @@ export const readNext = objectOf({
   otherwise: { key: 'default', read: optional(text) },
 })
 
-export interface Next extends Read<typeof readNext> {}
+export interface Next extends Exclude<ReturnType<typeof readNext>, typeof WRONG> {}
 
 export function targetsOf({ pass, fail, cases = { pass, fail }, otherwise }: Next): string[] {
   return [...new Set([...Object.values(cases), ...(otherwise === undefined ? [] : [otherwise])])]
@@ -121,9 +107,9 @@ export const PHASE_FIELDS = {
   onExhausted: { key: 'on_exhausted', read: oneOf('skip', 'stop') },
 }
 
-export interface Phase extends Values<typeof PHASE_FIELDS> {}
-
 const readFields = objectOf(PHASE_FIELDS)
+
+export interface Phase extends Exclude<ReturnType<typeof readFields>, typeof WRONG> {}
 
 /** A phase with neither an artifact nor steps would never be done. */
 export const readPhase: Reader<Phase> = (value) => {

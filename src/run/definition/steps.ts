@@ -23,10 +23,7 @@ export function namedByStep(step: Step, name: 'agent' | 'model'): string | undef
   return value === '' ? undefined : value.slice(0, 200)
 }
 
-export interface ChecklistItem {
-  readonly text: string
-  readonly item: number
-}
+export type ChecklistItem = Readonly<{ text: string; item: number }>
 
 export function isChecklistItem(step: unknown): step is ChecklistItem & Step {
   return isJsonObject(step) && typeof step.text === 'string' && typeof step.item === 'number'

@@ -91,9 +91,8 @@ export function isIdle(state: WorkflowState): boolean {
 export function afterWaitEvent(state: WorkflowState, event: SessionEvent, nowMs: number): WorkflowState {
   const verdict = state.wait && judgeWait(state.wait, event, nowMs)
   if (verdict === undefined || verdict.kind === 'stays') return state
-  return verdict.kind === 'begins'
-    ? { ...state, wait: verdict.wait }
-    : { ...state, wait: undefined, waits: verdict.waits }
+  if (verdict.kind === 'begins') return { ...state, wait: verdict.wait }
+  return { ...state, wait: undefined, waits: verdict.waits }
 }
 
 export function stopEvent({ promptId, startMs, isCall }: AgentStop): SessionEvent {

@@ -16,9 +16,7 @@ export type StepResultSeen =
   | { readonly kind: 'invalid'; readonly why: string; readonly archived: boolean }
   | { readonly kind: 'result'; readonly success: boolean; readonly summary?: string; readonly archived: boolean }
 
-export type StepsSeen =
-  | { readonly kind: 'list'; readonly steps: readonly Step[] }
-  | { readonly kind: 'none'; readonly mend: string }
+export type StepsSeen = Readonly<{ kind: 'list'; steps: readonly Step[] } | { kind: 'none'; mend: string }>
 
 export function artifactFault(seen: Exclude<ArtifactSeen, { kind: 'valid' }>, artifact: string): string {
   return seen.kind === 'invalid' ? seen.why : `${quote(artifact)} is missing`

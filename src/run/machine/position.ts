@@ -43,9 +43,8 @@ export function stepLine(state: WorkflowState, index: number): string {
 /** Step and attempt count from 1. */
 export function where(state: WorkflowState, step: Pick<StepInWork, 'step' | 'attempts'> = currentWork(state)) {
   const visit = visitsOf(state, state.phase)
-  return isInStep(state)
-    ? { phase: state.phase, visit, step: step.step + 1, attempt: step.attempts + 1 }
-    : { phase: state.phase, visit, attempt: state.phaseAttempts + 1 }
+  if (isInStep(state)) return { phase: state.phase, visit, step: step.step + 1, attempt: step.attempts + 1 }
+  return { phase: state.phase, visit, attempt: state.phaseAttempts + 1 }
 }
 
 export function currentWork(state: WorkflowState): Omit<StepInWork, 'out' | 'failure'> {
@@ -56,11 +55,7 @@ export function currentWork(state: WorkflowState): Omit<StepInWork, 'out' | 'fai
   return state.inWork.find((one) => one.step === step) ?? { step, attempts: 0, maxAttempts: maxStepAttempts }
 }
 
-export function withWork(
-  state: WorkflowState,
-  inWork: readonly StepInWork[],
-  endedSteps: readonly EndedStep[] = state.endedSteps,
-): WorkflowState {
+export function withWork(state: WorkflowState, inWork: readonly StepInWork[], endedSteps = state.endedSteps) {
   return { ...state, inWork, endedSteps, stage: inWork.some(({ out }) => out) ? state.stage : withdrawn(state) }
 }
 
@@ -86,10 +81,8 @@ export function withBatch(state: WorkflowState, phase: Phase): WorkflowState {
     joining.push({ step, attempts: 0, maxAttempts: phase.maxStepAttempts, out: false, failure: undefined })
   }
   if (joining.length === 0) return state
-  return withWork(
-    state,
-    [...state.inWork, ...joining].sort((one, other) => one.step - other.step),
-  )
+  const inWork = [...state.inWork, ...joining].sort((one, other) => one.step - other.step)
+  return withWork(state, inWork)
 }
 
 export function promptsLeft({ definition, prompts }: WorkflowState): number {
@@ -108,10 +101,7 @@ export function isSpent({ attempts, maxAttempts }: StepInWork): boolean {
 /** Begins the reason of a run that stalled because of its budget. */
 export const OUT_OF_BUDGET = 'the budget is used up'
 
-/**
- * Decides who must act next. While a person must approve, nothing is counted and no prompt is sent. `artifact`: a path in
- * the task folder.
- */
+/** Who must act next. Until a person approves, nothing is counted and no prompt sent. `artifact`: path in the task. */
 export function needOf(state: WorkflowState) {
   // A resume renews attempts, but no budget.
   const isSpent = state.why?.startsWith(OUT_OF_BUDGET) === true

@@ -172,9 +172,8 @@ function demands({ check, next }: Phase): string[] {
 }
 
 function verdictDemand(pointer: string, { cases, otherwise }: Next): string {
-  return cases === undefined
-    ? PROMPT_TEXT.verdict(pointer)
-    : PROMPT_TEXT.caseVerdict(pointer, Object.keys(cases), otherwise !== undefined)
+  if (cases === undefined) return PROMPT_TEXT.verdict(pointer)
+  return PROMPT_TEXT.caseVerdict(pointer, Object.keys(cases), otherwise !== undefined)
 }
 
 export function promptRecord({ phase, words, batch, attempt }: DuePrompt, isRepeated: boolean): string {

@@ -20,9 +20,7 @@ export interface Script {
 }
 
 const STEPS_FROM_FILE = 3
-
 const MAX_SIMULATED = 10_000
-
 const NOW_MS = 0
 
 export type Answer = 'nothing' | { readonly verdict: string }

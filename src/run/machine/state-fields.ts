@@ -51,15 +51,10 @@ const TRANSITION_FIELDS = {
 
 type TransitionFields = Values<typeof TRANSITION_FIELDS>
 
-export interface Transition
-  extends Pick<TransitionFields, 'event' | 'phase'>,
-    Partial<Omit<TransitionFields, 'event' | 'phase'>> {}
+export type Transition = Pick<TransitionFields, 'event' | 'phase'> & Partial<TransitionFields>
 
 /** `n` counts from 1. */
-export interface HistoryEntry extends Transition {
-  readonly n: number
-  readonly timeMs: number
-}
+export type HistoryEntry = Transition & Readonly<{ n: number; timeMs: number }>
 
 export function historyFields({ n, timeMs, ...transition }: HistoryEntry): Record<string, unknown> {
   return { n, time: toIso(timeMs), ...transition }
@@ -111,10 +106,7 @@ const readEndedStep = objectOf({ step: count, attempts: count, outcome: oneOf('d
 export interface EndedStep extends Read<typeof readEndedStep> {}
 
 /** In the file, an undefined value is null. */
-interface Kind<T> {
-  read: Reader<T>
-  write(value: NonNullable<T>): unknown
-}
+type Kind<T> = { read: Reader<T>; write(value: NonNullable<T>): unknown }
 
 function asKind<T>(kind: Kind<T> | Reader<T>): Kind<T> {
   return typeof kind === 'function' ? { read: kind, write: (value) => value } : kind
@@ -173,10 +165,7 @@ const DEFINITION: Kind<Definition> = {
   write: ({ snapshot }) => snapshot,
 }
 
-/**
- * The state's type, its file, a new run and a new visit follow from this table. In the order of the file; attempts and steps
- * count from 0.
- */
+/** The state's type and file, new runs and new visits follow from it. In the file's order; attempts, steps from 0. */
 export const STATE_FIELDS = {
   /** Also in its run file and `workflow/id`. */
   id: given('id', text),

@@ -11,10 +11,7 @@ const STATE_VERSION = 1
 /** In bytes. */
 export const STATE_MAX_BYTES = 33_554_432
 
-interface Written {
-  readonly key: string
-  write(value: unknown): unknown
-}
+type Written = { readonly key: string; write(value: unknown): unknown }
 
 export function formatState(state: WorkflowState): string {
   const { step, attempts, maxAttempts } = currentWork(state)
@@ -27,10 +24,7 @@ export function formatState(state: WorkflowState): string {
   return `${JSON.stringify({ version: STATE_VERSION, ...Object.fromEntries(fields), ...following })}\n`
 }
 
-export interface StateProblem {
-  readonly code: 'not-json' | 'version' | 'shape'
-  readonly detail: string
-}
+export type StateProblem = Readonly<{ code: 'not-json' | 'version' | 'shape'; detail: string }>
 
 const readState = objectOf(STATE_FIELDS)
 
@@ -57,10 +51,8 @@ const MAX_LEVELS = 1_000
 
 function isTooDeep(text: string): boolean {
   // A loop over all characters would take longer than to parse them.
-  const brackets = text
-    .replaceAll('\\\\', '')
-    .replaceAll('\\"', '')
-    .replace(/"[^"]*"|[^"[\]{}]+/g, '')
+  const unescaped = text.replaceAll('\\\\', '').replaceAll('\\"', '')
+  const brackets = unescaped.replace(/"[^"]*"|[^"[\]{}]+/g, '')
   let level = 0
   for (const bracket of brackets) {
     level += bracket === '[' || bracket === '{' ? 1 : -1

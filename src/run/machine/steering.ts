@@ -34,13 +34,11 @@ import { attemptsFailed, givesUpTooMany } from './step-machine.ts'
 
 export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
   if (!state.active || state.stopRequestedMs !== undefined) return state
-  const asked = withTransition(state, { event: 'stop-request', phase: state.phase }, nowMs)
-  return { ...asked, stopRequestedMs: nowMs }
+  return { ...withTransition(state, { event: 'stop-request', phase: state.phase }, nowMs), stopRequestedMs: nowMs }
 }
 
 export function abortState(state: WorkflowState, nowMs: number): WorkflowState {
-  if (!isResumable(state)) return state
-  return end(state, 'aborted', nowMs)
+  return isResumable(state) ? end(state, 'aborted', nowMs) : state
 }
 
 export function settleState(state: WorkflowState): WorkflowState {
@@ -175,10 +173,7 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   return { state: work?.failure === state.lastFailure ? { ...skipped, lastFailure: undefined } : skipped }
 }
 
-function refusalOf(
-  { stepsKnown, totalSteps }: WorkflowState,
-  step: number,
-): ErrorArguments['run-step']['status'] | undefined {
+function refusalOf({ stepsKnown, totalSteps }: WorkflowState, step: number) {
   if (!stepsKnown || totalSteps === 0) return 'no-steps'
   return step < 0 || step >= totalSteps ? 'unknown' : undefined
 }

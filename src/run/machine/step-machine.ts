@@ -26,11 +26,7 @@ import type { StepInWork } from './state-fields.ts'
 /** `observe`: observe and call `advance` again. */
 export type Command = 'prompt' | 'wait' | 'finish' | 'observe'
 
-export interface Advance {
-  readonly state: WorkflowState
-  readonly command: Command
-  readonly effects: readonly Effect[]
-}
+export type Advance = Readonly<{ state: WorkflowState; command: Command; effects: readonly Effect[] }>
 
 export function only(state: WorkflowState, command: Command): Advance {
   return { state, command, effects: [] }
@@ -106,10 +102,7 @@ export function promptOnceMore(state: WorkflowState, seen: Observation): Advance
   return prompt(again, seen, steps)
 }
 
-/**
- * The machine's part for steps. A transition takes one result, or sends a batch. Steps are given up only at the end of
- * a batch.
- */
+/** The part for steps. A transition takes one result or sends a batch. Only the end of a batch gives steps up. */
 
 export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   if (!isPrompted(state)) return betweenBatches(state, phase, seen)
@@ -223,9 +216,8 @@ function lastFailure(attempts: number, why: string): string {
 function tooManyFailed({ phaseSkips, totalSteps }: WorkflowState, last: string): string {
   const failed = phaseSkips + 1
   if (totalSteps === 1) return last
-  return failed === totalSteps
-    ? `all ${totalSteps} steps failed; ${last}`
-    : `${failed} of ${totalSteps} steps failed, more than max_skips allows; ${last}`
+  if (failed === totalSteps) return `all ${totalSteps} steps failed; ${last}`
+  return `${failed} of ${totalSteps} steps failed, more than max_skips allows; ${last}`
 }
 
 export function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {

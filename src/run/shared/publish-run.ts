@@ -80,10 +80,7 @@ export async function shareRun(folder: TaskFolder, remote: string, { nowMs }: Ma
   })
 }
 
-/**
- * Returns the remote, or undefined if the run is not shared. Throws `workflow-moved` if another machine took it, and
- * `not-published`, which the record then keeps.
- */
+/** The remote, if the run is shared. Throws `workflow-moved` (taken elsewhere) or `not-published`, which it records. */
 export async function publishRun(folder: TaskFolder, machine: Machine): Promise<string | undefined> {
   const state = requireState(folder)
   const share = state.outcome === 'moved' ? undefined : readShare(folder, state.id)
@@ -204,9 +201,8 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
 
 /** Why another machine would refuse these files: then they must not get into the ref. */
 export function whyRefused(tree: ReadonlyMap<string, Buffer>): string | undefined {
-  return readHolder(tree.get('holder.json')) === undefined
-    ? 'the name of its task folder is not allowed: rename it'
-    : treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
+  if (readHolder(tree.get('holder.json')) === undefined) return 'the name of its task folder is not allowed: rename it'
+  return treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
 }
 
 interface Attempt {

@@ -83,10 +83,7 @@ function filesBelow(folder: string, location: string, depth = DEPTH): string[] {
   return fs.readdirSync(above).flatMap((name) => filesBelow(folder, `${location}/${name}`, depth - 1))
 }
 
-/**
- * Replaces only files that this machine has published or kept (`bases`): nothing is lost. Files of an ended run are put
- * aside before (`ended`).
- */
+/** Replaces only files that were published or kept here (`bases`). Files of an `ended` run are put aside before. */
 export function planPlacing(
   { path: folder, relative }: TaskFolder,
   definition: Definition,

@@ -34,10 +34,7 @@ import { formatHolder, newShare, removeShare, type ShareRecord, shareOf, writeSh
 
 export type RemoteRun = Readonly<Awaited<ReturnType<typeof readRun>>>
 
-export interface UnreadableRun {
-  readonly run: string
-  readonly problem: PostflightError
-}
+export type UnreadableRun = Readonly<{ run: string; problem: PostflightError }>
 
 export async function readRuns(call: GitCall, remote: string) {
   const { runs, lost } = await listRefs(call, remote)
@@ -191,10 +188,7 @@ export function isHeldBy(share: ShareRecord | undefined, { commit, holder }: Rem
   return holder.machine !== undefined && (isOurs(share, commit) || share?.claim === commit)
 }
 
-/**
- * Repeating it is safe. `over`: another run that is over, to be put aside. With `isClaimed`, the share has a claim until the
- * files are in place.
- */
+/** Repeatable. `over`: an ended run, to be put aside. `isClaimed`: the share has a claim until the files are placed. */
 function putInPlace(
   folder: TaskFolder,
   { run, state }: RemoteRun,
@@ -224,10 +218,7 @@ export async function heldError(call: GitCall, { remote, run, ...before }: Remot
   return new PostflightError('shared-held', { run, remote, machine, session, age })
 }
 
-/**
- * Versions that may be overwritten, because git has them: the files of `commits`, and local files that are as in HEAD, such
- * as a committed list of tasks.
- */
+/** Versions that git has, so they may go: those of `commits`, and local files as in HEAD (a committed task list). */
 async function knownFiles(
   call: GitCall,
   { path: folder, relative }: TaskFolder,

@@ -20,10 +20,7 @@ import { eachRunFile, type RunFile, removeRunFile, runFileOf } from './run-file.
 import { changeRun } from './run-wait.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
-export interface UnusableRun extends SearchProblem {
-  readonly root: string
-  readonly task: string | undefined
-}
+export type UnusableRun = SearchProblem & Readonly<{ root: string; task: string | undefined }>
 
 export function unusableNotice({ path: location, detail }: UnusableRun): string {
   return `postflight-guard: the workflow in ${quote(location)} could not continue, so the stop was allowed: ${quote(detail, 600)}`

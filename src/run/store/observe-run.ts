@@ -114,8 +114,7 @@ export function seeArtifact(folder: string, name: string, { check, next }: Phase
     next.cases === undefined
       ? 'true, false, "pass" or "fail"'
       : `one of ${quote(Object.keys(next.cases).join(', '), 400)}`
-  const why = `${quote(name)} has no verdict at "${quote(next.verdict, 100)}": it must be ${expected}`
-  return invalid(why, changedMs)
+  return invalid(`${quote(name)} has no verdict at "${quote(next.verdict, 100)}": it must be ${expected}`, changedMs)
 }
 
 function schemaBreach(name: string, schema: unknown, value: unknown): string | undefined {

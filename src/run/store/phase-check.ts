@@ -27,9 +27,7 @@ import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receip
 
 /** Records which checks may run. Outside the repository, because anything inside may come with a clone. */
 
-export interface Truster extends Person {
-  readonly session: string | undefined
-}
+export type Truster = Person & { readonly session: string | undefined }
 
 export function commandsOfRun({ definition }: WorkflowState): string[] {
   return [...new Set(definition.phases.flatMap(({ check }) => check.run ?? []))]

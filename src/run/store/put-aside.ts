@@ -75,10 +75,8 @@ export function namesIn(folder: string, location: string, isOurs: (name: string)
   if (!isThere(folder, location)) return []
   // No run could use it as a folder.
   if (kindAt(target) !== 'folder') return [location]
-  return fs
-    .readdirSync(target)
-    .filter(isOurs)
-    .map((name) => `${location}/${name}`)
+  const names = fs.readdirSync(target).filter(isOurs)
+  return names.map((name) => `${location}/${name}`)
 }
 
 function isThere(folder: string, relative: string): boolean {

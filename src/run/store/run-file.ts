@@ -34,10 +34,8 @@ export type RunFile = Readonly<ReturnType<typeof locate>>
 /** Stops ask this first: it lists one small folder. */
 export function runFileNames(root: string, problems: SearchProblem[] = []): string[] {
   try {
-    return fs
-      .readdirSync(runningFolder(root))
-      .filter((name) => !name.startsWith('.'))
-      .sort()
+    const names = fs.readdirSync(runningFolder(root)).filter((name) => !name.startsWith('.'))
+    return names.sort()
   } catch (error) {
     if (!isAbsent(error)) problems.push({ path: runningFolder(root), detail: errorCode(error) })
     return []
@@ -99,8 +97,7 @@ export function putRunFile(folder: TaskFolder, id: string): void {
   makeHiddenFolder(journalFolder(root))
   makeHiddenFolder(runningFolder(root))
   // Hidden: a killed process must not leave a run file.
-  const temporary = path.join(runningFolder(root), `.${id}${temporaryBeside('')}`)
-  replaceFile(target, text, temporary)
+  replaceFile(target, text, path.join(runningFolder(root), `.${id}${temporaryBeside('')}`))
   removeNamed(root, id, target)
 }
 

@@ -8,7 +8,7 @@ import {
   type FieldKind,
   failedField,
   formatMarker,
-  MARKER_MAX_BYTES,
+  MARKER_BYTES,
   type Marker,
   parseCheck,
   parseFailure,
@@ -99,8 +99,8 @@ describe('any file of that name is a marker, whatever its content', () => {
   })
 
   it('a marker that is too large is not parsed', () => {
-    const fitting = `{"reason":"${'x'.repeat(MARKER_MAX_BYTES - 13)}"}`
-    expect(fitting).toHaveLength(MARKER_MAX_BYTES)
+    const fitting = `{"reason":"${'x'.repeat(MARKER_BYTES - 13)}"}`
+    expect(fitting).toHaveLength(MARKER_BYTES)
     expect(parseMarker(fitting).problems).toEqual([])
     expect(parseMarker(`${fitting} `)).toEqual({ ...UNKNOWN, problems: [{ code: 'too-large' }] })
   })
@@ -245,17 +245,17 @@ describe('rewriting a marker', () => {
   })
 
   it('writes JSON for people, and one line if only that fits, to the byte', () => {
-    const fitting = { a: 'x'.repeat(MARKER_MAX_BYTES - formatMarker({ a: '' }).length) }
+    const fitting = { a: 'x'.repeat(MARKER_BYTES - formatMarker({ a: '' }).length) }
     expect(formatMarker(fitting)).toBe(`{\n  "a": "${fitting.a}"\n}\n`)
     const longer = { a: `${fitting.a}x` }
     expect(formatMarker(longer)).toBe(`{"a":"${longer.a}"}\n`)
   })
 
   it('refuses fields that could not be read back: too many bytes, or nested too deeply', () => {
-    const longest = { a: 'x'.repeat(MARKER_MAX_BYTES - '{"a":""}\n'.length) }
-    expect(formatMarker(longest)).toHaveLength(MARKER_MAX_BYTES)
+    const longest = { a: 'x'.repeat(MARKER_BYTES - '{"a":""}\n'.length) }
+    expect(formatMarker(longest)).toHaveLength(MARKER_BYTES)
     const deep = parseMarker(`{"x":${TOO_DEEP}${']'.repeat(20_000)}}`).fields
-    const refused = { code: 'marker-too-large', args: { limit: MARKER_MAX_BYTES } }
+    const refused = { code: 'marker-too-large', args: { limit: MARKER_BYTES } }
     for (const fields of [{ a: `${longest.a}x` }, { a: longest.a.replace('x', 'ä') }, deep]) {
       expect(thrownBy(() => formatMarker(fields ?? {}))).toMatchObject(refused)
     }
