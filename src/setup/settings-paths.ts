@@ -58,7 +58,7 @@ export function hookHostFiles(person: Person, host: HookHost, scope: HostScope, 
 
 function jsonFilesBelow(folder: string): string[] {
   const folders = namesLike(folder, /^[^.]/).map((name) => path.join(folder, name))
-  return [...jsonFilesIn(folder), ...folders.filter((one) => kindAt(one) === 'folder').flatMap(jsonFilesBelow)]
+  return [...jsonFilesIn(folder), ...folders.filter((one) => kindIfSeen(one) === 'folder').flatMap(jsonFilesBelow)]
 }
 
 /** In a linked worktree Codex reads the main checkout's file, if the worktree has such a folder too (0.171.0). */

@@ -2,7 +2,7 @@
 
 import { linkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { SESSION, stop } from '../support/payloads.ts'
+import { SESSION, sessionStart, stop } from '../support/payloads.ts'
 import { claudeHookEnv, createProject, type HookRun, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
@@ -62,3 +62,17 @@ describe('a stop', () => {
     expect(await place()).toBeGreaterThan(reached)
   }, 60_000)
 })
+
+it('a new session is told of all 800 runs whose folders were moved, and status knows them', async () => {
+  const project = await behind([phase(0, {})], 'x')
+  const state = project.read(`${IN_TASK}/workflow/state.json`)
+  for (let at = 100; at < 900; at++) {
+    const id = `wf_000000000${at}`
+    project.write(`specs/${at}_moved/workflow/state.json`, state.replace(JSON.parse(state).id, id))
+    project.write(`specs/${at}_moved/workflow/id`, id)
+    project.write(`specs/.postflight/running/${at}_old`, JSON.stringify({ id, path: `${at}_old` }))
+  }
+  const told = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+  expect(told.answer.hookSpecificOutput?.additionalContext).toContain('and 791 more')
+  expect((await project.cli(['status'])).stdout).not.toContain('no run file')
+}, 60_000)

@@ -6,6 +6,12 @@ import { CLI, canRun } from './process.ts'
 import type { Project } from './project.ts'
 
 export const HAS_TERMINAL = canRun('command -v script && command -v stty')
+export const ESCAPE = String.fromCharCode(27)
+
+/** Without sequences, on one line. */
+export function plain(output: string): string {
+  return output.replace(new RegExp(`${ESCAPE}\\[[0-9;?>=]*[A-Za-z]`, 'g'), ' ').replace(/\s+/g, ' ')
+}
 
 export interface TerminalSize {
   readonly columns: number

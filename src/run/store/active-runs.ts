@@ -16,7 +16,7 @@ import { afterSessionStart } from '../machine/agent-stop.ts'
 import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { stepWords } from '../run-messages.ts'
-import { eachRunFile, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
+import { eachRunFile, type ListedRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { changeRun } from './run-wait.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
@@ -88,9 +88,10 @@ function removeEndedRunFile({ path: file, id, folder, isSearched }: RunFile): vo
 /** Looks at every state: a run may have lost its run file and its id. Never throws. */
 export function listUnfinishedRuns(roots: readonly string[], moment: Pick<Occasion, 'nowMs' | 'deadline'>) {
   const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
+  const listed: ListedRunFiles = new Map()
   return folders.flatMap((folder): UnfinishedWorkflow[] => {
     const state = isPast(moment.deadline) ? undefined : runStatus(folder)?.state
-    const status = state === undefined ? undefined : statusOf(folder, state)
+    const status = state === undefined ? undefined : statusOf(folder, state, listed)
     if (state === undefined || status === undefined) return []
     const { name, hostSession, updatedMs, active } = state
     const expectsStart = active && afterSessionStart(state) !== state
@@ -102,10 +103,10 @@ export function listActiveRuns(root: string, nowMs: number): UnfinishedWorkflow[
   return listUnfinishedRuns([root], { nowMs, deadline: undefined }).filter(({ status }) => status !== 'stalled')
 }
 
-function statusOf(folder: TaskFolder, state: WorkflowState): UnfinishedStatus | undefined {
+function statusOf(folder: TaskFolder, state: WorkflowState, listed: ListedRunFiles): UnfinishedStatus | undefined {
   const { active, outcome, settled, id } = state
   if (!active) return outcome === 'stalled' && !settled ? 'stalled' : undefined
-  if (runFileOf(folder, id) === undefined) return 'lost'
+  if (runFileOf(folder, id, listed) === undefined) return 'lost'
   return needOf(state).kind === 'approval' ? 'approval' : 'running'
 }
 

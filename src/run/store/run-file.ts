@@ -52,11 +52,18 @@ export function* eachRunFile(root: string, problems: SearchProblem[] = []): Gene
   for (const name of runFileNames(root, problems)) yield locate(root, name, idsOnce)
 }
 
-export function runFileOf(folder: TaskFolder, id: string): RunFile | undefined {
+/** With the files of each root, listed once: to read all of them for each of many moved folders would take long. */
+export type ListedRunFiles = Map<string, readonly RunFile[]>
+
+export function runFileOf(folder: TaskFolder, id: string, listed: ListedRunFiles = new Map()): RunFile | undefined {
+  const { root } = folder
   const isOfRun = (file: RunFile): boolean => file.id === id && file.folder?.path === folder.path
-  // Most files have the folder's name, and with many runs, reading all files for each would take long.
-  const usual = locate(folder.root, fileNameOf(pathInSpecs(folder)))
-  return isOfRun(usual) ? usual : [...eachRunFile(folder.root)].find(isOfRun)
+  // Most files have the folder's name. It is read now: a run may have started since the files were listed.
+  const usual = locate(root, fileNameOf(pathInSpecs(folder)))
+  if (isOfRun(usual)) return usual
+  const files = listed.get(root) ?? [...eachRunFile(root)]
+  listed.set(root, files)
+  return files.find(isOfRun)
 }
 
 const UNREAD = Symbol('unread')

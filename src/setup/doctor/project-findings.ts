@@ -16,7 +16,7 @@ import { newProjectFolder, newRootFolder } from '../../project/new-task-folder.t
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isSessionFolderName, listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
-import { runFileOf } from '../../run/store/run-file.ts'
+import { type ListedRunFiles, runFileOf } from '../../run/store/run-file.ts'
 import { addIgnored, IGNORED, LOCAL_FILES } from '../ignored-files.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { settingsLocations } from '../install/wiring.ts'
@@ -183,10 +183,11 @@ export function bad(check: DoctorFinding['check'], what: string, fix: string): D
 /** Finds runs without a run file, runs that do not move, and stalled ones. */
 
 export function checkRuns(context: CommandContext, root: string): DoctorFinding[] {
-  return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, context) ?? [])
+  const listed: ListedRunFiles = new Map()
+  return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, context, listed) ?? [])
 }
 
-function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext): DoctorFinding | undefined {
+function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext, listed: ListedRunFiles) {
   const run = runStatus(folder)
   if (run === undefined) return undefined
   const { status, note, state } = run
@@ -200,7 +201,7 @@ function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext): 
     return wrong(state.why === undefined ? note : `${note}: ${quote(state.why)}`, resumeOrAbort)
   }
   if (state === undefined || status !== 'running') return undefined
-  if (runFileOf(folder, state.id) === undefined) {
+  if (runFileOf(folder, state.id, listed) === undefined) {
     return wrong(`${note}, but its run file is missing, so hooks ignore it`, resume)
   }
   const unwritable = findUnwritable(folder, WORKFLOW_FOLDER)

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { sleepSync } from '../../disk/age.ts'
-import { kindAt } from '../../disk/file-facts.ts'
+import { kindIfSeen } from '../../disk/file-facts.ts'
 import { readReceipts, ruleKey } from '../../done/done-state.ts'
 import { readTrusted } from '../../done/trust-store.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
@@ -104,7 +104,7 @@ export function checkTwice<Found extends { readonly lost: readonly LostMarker[] 
   const locks = first.lost.map(({ relative }) => path.join(root, relative, LOCK_FILE))
   for (let waits = 0, isHeld = true; isHeld && waits < MAX_WAITS; waits++) {
     // `clear` holds it until the folder is synced, and writes to the journal after that.
-    isHeld = locks.some((lock) => kindAt(lock) !== undefined)
+    isHeld = locks.some((lock) => kindIfSeen(lock) !== undefined)
     sleepSync(BETWEEN_MS)
   }
   const again = inspect()

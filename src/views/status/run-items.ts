@@ -10,13 +10,14 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { shareOf } from '../../run/shared/share-record.ts'
 import { locationText } from '../../run/store/active-runs.ts'
-import { runFileOf } from '../../run/store/run-file.ts'
+import { type ListedRunFiles, runFileOf } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { itemLine, problemSentence, type StatusItem, type StatusKind, sessionFact, taskName } from './status-items.ts'
 
 export type CompletedRun = Readonly<{ kind: 'completed'; task: string; host_session: string | null }>
 
 export function runItems(context: CommandContext, folders: readonly TaskFolder[]): (StatusItem | CompletedRun)[] {
+  const listed: ListedRunFiles = new Map()
   return folders.flatMap((folder) => {
     const { task, relative } = folder
     try {
@@ -24,7 +25,9 @@ export function runItems(context: CommandContext, folders: readonly TaskFolder[]
       if (state === undefined || (!state.active && state.settled)) return []
       const kind = runStatus(state)
       if (kind === 'completed') return { kind, task, host_session: state.hostSession ?? null }
-      return itemOf(context, kind, folder, state)
+      // After the state: a run file is made before its state becomes active.
+      const isLost = state.active && runFileOf(folder, state.id, listed) === undefined
+      return itemOf(context, kind, folder, state, isLost)
     } catch (error) {
       const message = messageOf(error)
       const sentence = `${taskName(task)}: ${problemSentence(message)}`
@@ -33,9 +36,13 @@ export function runItems(context: CommandContext, folders: readonly TaskFolder[]
   })
 }
 
-function itemOf({ nowMs, rootOption }: CommandContext, kind: StatusKind, folder: TaskFolder, state: WorkflowState) {
-  // After the state: a run file is made before its state becomes active.
-  const isLost = state.active && runFileOf(folder, state.id) === undefined
+function itemOf(
+  { nowMs, rootOption }: CommandContext,
+  kind: StatusKind,
+  folder: TaskFolder,
+  state: WorkflowState,
+  isLost: boolean,
+) {
   const path = inLine(folder.relative)
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const facts = [

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { HAS_TERMINAL, startCommandInTerminal } from '../../support/pseudo-terminal.ts'
+import { ESCAPE, HAS_TERMINAL, plain, startCommandInTerminal } from '../../support/pseudo-terminal.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { killTree } from '../client-process.ts'
 import { startModel } from '../model.ts'
@@ -13,7 +13,6 @@ import { clientEnvironment } from './run-client.ts'
 
 const binary = hostsSkipped() ? '' : await ensureClaudeCode()
 
-const ESCAPE = String.fromCharCode(27)
 const CREATE = 'postflight create 259 prove --operation research --step one --agent main'
 
 /** Starts the client in a terminal, as a person does who has used it before and trusts the folder. */
@@ -47,10 +46,6 @@ async function inTerminal(
   )
   onTestFinished(() => killTree(terminal.pid, 'SIGKILL'))
   return terminal
-}
-
-function plain(output: string): string {
-  return output.replace(new RegExp(`${ESCAPE}\\[[0-9;?>=]*[A-Za-z]`, 'g'), ' ').replace(/\s+/g, ' ')
 }
 
 const patient = { timeout: 60_000 }

@@ -1,17 +1,13 @@
 /** The guard as the user of the terminal interfaces sees it. */
 
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { HAS_TERMINAL, startCommandInTerminal } from '../../support/pseudo-terminal.ts'
+import { HAS_TERMINAL, plain, startCommandInTerminal } from '../../support/pseudo-terminal.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { killTree } from '../client-process.ts'
 import { bash, say, stubborn } from './agents.ts'
 import { guardedProject } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
-
-function plain(output: string): string {
-  return output.replace(new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, 'g'), ' ').replace(/\s+/g, ' ')
-}
 
 describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
   it.skipIf(!HAS_TERMINAL)('is shown to the user of `--mini`', async () => {

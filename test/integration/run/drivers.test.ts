@@ -88,39 +88,35 @@ const STORIES: Readonly<Record<string, Story>> = {
 }
 
 /** Drives the run until it rests. `answer` is the agent's work on a prompt. */
-type Driver = (project: Project, answer: () => Promise<void>) => Promise<{ readonly run: () => Promise<void> }>
+type Driver = (project: Project, answer: () => Promise<void>) => Promise<() => Promise<void>>
 
 const start = says('workflow', 'start', '7', 'flow', '--definition', 'flow.json')
 
 const byHook: Driver = async (project, answer) => {
   await start(project)
   let turn = 0
-  return {
-    run: async () => {
-      turn += 1
-      for (let isBlocked = false; ; isBlocked = true) {
-        const runsCheck = project.has(`${FOLDER}/made.md`) && project.read('flow.json').includes('"check"')
-        // The agent runs the check, because a hook has no time for it.
-        if (runsCheck) await project.cli(['workflow', 'check', '7'], { env: ENV })
-        const payload = stop({ prompt_id: `prompt-${turn}`, stop_hook_active: isBlocked })
-        const { answer: said } = await project.hook(payload, { env: ENV })
-        if (said.decision !== 'block') return
-        await answer()
-      }
-    },
+  return async () => {
+    turn += 1
+    for (let isBlocked = false; ; isBlocked = true) {
+      const runsCheck = project.has(`${FOLDER}/made.md`) && project.read('flow.json').includes('"check"')
+      // The agent runs the check, because a hook has no time for it.
+      if (runsCheck) await project.cli(['workflow', 'check', '7'], { env: ENV })
+      const payload = stop({ prompt_id: `prompt-${turn}`, stop_hook_active: isBlocked })
+      const { answer: said } = await project.hook(payload, { env: ENV })
+      if (said.decision !== 'block') return
+      await answer()
+    }
   }
 }
 
 const byNext: Driver = async (project, answer) => {
   await start(project)
-  return {
-    run: async () => {
-      for (;;) {
-        const { command } = (await project.cli(['workflow', 'next', '7', '--json'], { env: ENV })).json()
-        if (command !== 'prompt') return
-        await answer()
-      }
-    },
+  return async () => {
+    for (;;) {
+      const { command } = (await project.cli(['workflow', 'next', '7', '--json'], { env: ENV })).json()
+      if (command !== 'prompt') return
+      await answer()
+    }
   }
 }
 
@@ -133,16 +129,14 @@ const byOpenCode: Driver = async (project, answer) => {
   idle.event = hooks.event as typeof idle.event
   const [tool] = Object.values(hooks.tool as Record<string, PluginTool>)
   let turn = 0
-  return {
-    run: async () => {
-      turn += 1
-      const message = { id: `msg_${turn}`, role: 'user', sessionID: SESSION, agent: 'build', model: MODEL }
-      const noteMessage = hooks['chat.message'] as (input: object, output: object) => Promise<void>
-      await noteMessage({ sessionID: SESSION, agent: 'build' }, { message, parts: [{ type: 'text', text: 'go' }] })
-      const words = { task: '007_flow', definition: turn === 1 ? 'flow.json' : '' }
-      const context = { sessionID: SESSION, abort: new AbortController().signal }
-      await tool?.execute(words as never, context as never)
-    },
+  return async () => {
+    turn += 1
+    const message = { id: `msg_${turn}`, role: 'user', sessionID: SESSION, agent: 'build', model: MODEL }
+    const noteMessage = hooks['chat.message'] as (input: object, output: object) => Promise<void>
+    await noteMessage({ sessionID: SESSION, agent: 'build' }, { message, parts: [{ type: 'text', text: 'go' }] })
+    const words = { task: '007_flow', definition: turn === 1 ? 'flow.json' : '' }
+    const context = { sessionID: SESSION, abort: new AbortController().signal }
+    await tool?.execute(words as never, context as never)
   }
 }
 
@@ -191,7 +185,7 @@ async function play(driver: Driver, { phases, work, rests = [] }: Story, make: (
   const project = make()
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
   const left = [...work]
-  const { run } = await driver(project, async () => {
+  const run = await driver(project, async () => {
     await (left.shift() ?? nothing)(project)
   })
   await run()

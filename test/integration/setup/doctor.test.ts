@@ -119,14 +119,16 @@ describe.concurrent('doctor', () => {
 
   it('that cannot read specs/ reports that, and not that it cannot write', async () => {
     const project = createSourceProject()
-    for (const name of ['007_x', '.postflight']) mkdirSync(project.at(`specs/${name}`), { recursive: true })
+    const names = ['specs/007_x', 'specs/.postflight', '.github/hooks/x']
+    for (const name of names) mkdirSync(project.at(name), { recursive: true })
     const user = withoutPrivileges(project)
     chmodSync(project.at('specs'), 0)
+    chmodSync(project.at('.github/hooks'), 0o444)
     const options = { cwd: project.dir, env: project.env, uid: user.uid }
     const [run, logs] = await Promise.all(
       ['doctor', 'logs'].map((command) => runProcess(process.execPath, [user.cli, command], options)),
     )
-    chmodSync(project.at('specs'), 0o755)
+    for (const name of ['specs', '.github/hooks']) chmodSync(project.at(name), 0o755)
     expect(run?.stdout).toContain('specs cannot be searched (EACCES)')
     expect(run?.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
     expect(logs?.stderr).toMatch(/specs\/.postflight cannot be read \(EACCES\)/)

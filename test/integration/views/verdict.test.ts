@@ -65,6 +65,12 @@ describe.concurrent('a marker that was removed by hand', () => {
     expect(await project.cli(['clear', 'specs/259_x/'])).toMatchObject({ status: 0, stdout })
     expect(await verdict(project)).toMatchObject(GREEN)
     expect((await project.cli(['clear', '259'])).stdout).toBe('nothing to clear\n')
+    // Another program wrote to the journal.
+    const odd = ['x'.repeat(300), 'x\0y'].map(
+      (task, at) => `${JSON.stringify({ ...project.journal()[0], task, marker_id: `pf_00000000000${at}` })}\n`,
+    )
+    project.write(JOURNAL, odd.join(''))
+    expect(await verdict(project)).toMatchObject({ status: 1, kinds: ['removed', 'removed'] })
   })
 
   it('is one whose whole folder was removed, too, and is accepted without it', async () => {
