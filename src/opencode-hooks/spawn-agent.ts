@@ -129,8 +129,11 @@ async function interrupt(client: HostClient, session: string, turn: Promise<unkn
   const end = () => 'over'
   const over = turn.then(end, end)
   for (let count = 0; count < MAX_INTERRUPTIONS; count++) {
-    // The next one may succeed.
-    await client.session.abort({ path: { id: session } }).catch(() => {})
+    try {
+      await client.session.abort({ path: { id: session } })
+    } catch {
+      // The next one may succeed.
+    }
     const pause = new Promise((resolve) => setTimeout(resolve, INTERRUPT_AGAIN_MS).unref())
     if ((await Promise.race([over, pause])) === 'over') return
   }

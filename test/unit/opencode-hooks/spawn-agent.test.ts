@@ -48,7 +48,7 @@ function fakeClient(options: FakeOptions = {}) {
         bodies.push(body)
         return (options.answer ?? said(['fine']))()
       },
-      abort: async () => {
+      abort: () => {
         calls.push('abort')
         throw new Error('no answer')
       },
