@@ -1,4 +1,4 @@
-import { isPast } from '../disk/age.ts'
+import { isPast, processAgeMs } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS } from '../disk/lock.ts'
 import type { Occasion } from '../hosts/payload.ts'
@@ -54,9 +54,8 @@ export function handleToolUse(occasion: Occasion): Answered {
       break
     }
     try {
-      const { plan, marker } = changeMarker(folder, (present) => decide(stored, present), {
-        patienceMs: HOOK_PATIENCE_MS,
-      })
+      const patienceMs = Math.min(HOOK_PATIENCE_MS, (deadline ?? Number.POSITIVE_INFINITY) - processAgeMs())
+      const { plan, marker } = changeMarker(folder, (present) => decide(stored, present), { patienceMs })
       if (plan === undefined) continue
       if (plan.owns) {
         recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, marker, payload) } })
