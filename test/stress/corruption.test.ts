@@ -45,7 +45,8 @@ for (const subject of EACH_SUBJECT) {
   })
 }
 
-describe.concurrent('a lock that another process holds, or left a moment ago', () => {
+// Not beside the others, whose work in this process would delay what is measured here.
+describe('a lock that another process holds, or left a moment ago', () => {
   it('is waited for by a command until it is stale, and by the hook for a second', async () => {
     expect(await withSandbox(makeSandbox(), (sandbox) => observeFreshLock(sandbox, pack))).toEqual({
       hook: 'n',
