@@ -146,7 +146,7 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
     const { endAbandoned } = await import('../done/done-state.ts')
     endAbandoned(folder, abandoned)
   }
-  // Its checks passed, although somebody removed it meanwhile.
+  // Its checks passed, although it was removed meanwhile.
   const proven = done.length > 0 && abandoned === undefined ? before.pending : undefined
   const marker = result.marker ?? proven
   const left = leftSteps(marker)

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { attempt } from '../kernel/values.ts'
+import { attempt, succeeds } from '../kernel/values.ts'
 import { errorCode, kindAt } from './file-facts.ts'
 import { type FileRead, readSmallFile } from './read.ts'
 import { createFile, sync } from './write.ts'
@@ -38,7 +38,7 @@ export function makeFolder(folder: string): void {
 
 /** Returns false for a link, and if it is not empty or cannot be removed. */
 export function removeIfEmpty(folder: string): boolean {
-  return attempt(() => fs.rmdirSync(folder) ?? true, false)
+  return succeeds(() => fs.rmdirSync(folder))
 }
 
 export function makeFolders(folder: string): void {

@@ -9,7 +9,7 @@ import { createFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '.
 import type { Payload } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
-import { attempt, isJsonObject, jsonObjectIn } from '../kernel/values.ts'
+import { attempt, isJsonObject, jsonObjectIn, succeeds } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
 import type { Marker } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
@@ -193,7 +193,7 @@ export function countAsking(folder: TaskFolder, prompt: string, asked: number): 
 /** Never throws. */
 export function isToldFirst(folder: TaskFolder, what: string): boolean {
   const note = path.join(folder.path, `told-${sha256(what).slice(0, 16)}`)
-  return attempt(() => createFile(note, '', false) ?? true, false)
+  return succeeds(() => createFile(note, '', false))
 }
 
 /** In ms. */

@@ -11,6 +11,14 @@ export function attempt<T, Otherwise = undefined>(action: () => T, otherwise?: O
   }
 }
 
+/** Whether the action ends without an error. */
+export function succeeds(action: () => unknown): boolean {
+  return attempt(() => {
+    action()
+    return true
+  }, false)
+}
+
 /** Empty if the text is not a JSON object. Editors on Windows write a byte order mark. */
 export function jsonObjectIn(text: string): Record<string, unknown> {
   const value: unknown = attempt(() => JSON.parse(text.replace(/^\ufeff/, '')))

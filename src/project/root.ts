@@ -4,7 +4,7 @@ import { errorCode, isAbsent, kindAt, kindIfSeen, pathIn, realPathIfSeen } from 
 import { textIn } from '../disk/read.ts'
 import type { CommandForm } from '../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
-import { attempt, type Environment, variable } from '../kernel/values.ts'
+import { attempt, type Environment, succeeds, variable } from '../kernel/values.ts'
 import type { SearchProblem } from './task-folder.ts'
 
 /** The one resolver (docs/design.md, "Roots"). `hooks/postflight-hook` does the same; a test compares them. */
@@ -145,5 +145,5 @@ function isInProjectOf(script: string, cwd: string): boolean {
 
 export function isExecutable(file: string): boolean {
   const isFile = attempt(() => fs.statSync(file, { throwIfNoEntry: false })?.isFile()) === true
-  return isFile && attempt(() => fs.accessSync(file, fs.constants.X_OK) ?? true, false)
+  return isFile && succeeds(() => fs.accessSync(file, fs.constants.X_OK))
 }

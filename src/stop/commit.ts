@@ -13,7 +13,15 @@ import type { StoredMarker } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { countContinuations } from './observe-stop.ts'
-import { type JudgedMarker, letGo, planMarker, type StopOutcome, stampsWait, waitEndRecord } from './plan.ts'
+import {
+  type JudgedMarker,
+  letGo,
+  type PlannedMarker,
+  planMarker,
+  type StopOutcome,
+  stampsWait,
+  waitEndRecord,
+} from './plan.ts'
 import { judgeOwnership, waitVerdict } from './rules.ts'
 
 /** If a marker changes meanwhile, we observe and plan it again, up to this often, and then allow the stop. */
@@ -22,7 +30,7 @@ const MAX_NEW_PLANS = 4
 export type CommittedStop = Readonly<Awaited<ReturnType<typeof commitStop>>>
 
 /** Never rejects. */
-export async function commitStop(plan: readonly ReturnType<typeof planMarker>[], occasion: Occasion) {
+export async function commitStop(plan: readonly PlannedMarker[], occasion: Occasion) {
   const outcomes: StopOutcome[] = []
   const recorded: Recorded[] = []
   for (const planned of plan) {
@@ -33,7 +41,7 @@ export async function commitStop(plan: readonly ReturnType<typeof planMarker>[],
 }
 
 /** A marker that fails must not stop the others: throws only `LockBusy`, before counting. */
-function commitMarker(planned: ReturnType<typeof planMarker>, moment: Moment, recorded: Recorded[]): StopOutcome {
+function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded[]): StopOutcome {
   const folder = planned.kind === 'judged' ? planned.stored.folder : planned.folder
   let current = planned
   try {

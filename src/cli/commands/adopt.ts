@@ -114,7 +114,7 @@ function takeOver(folder: TaskFolder, owner: Owner, caller: string | undefined) 
   })
 }
 
-type Owner = Readonly<Record<'cc_session_id', string>>
+type Owner = Readonly<{ cc_session_id: string }>
 
 function ownerAndChecks(marker: Marker, owner: Owner, caller: string | undefined) {
   const areOwn = isOwnChecks(marker, owner.cc_session_id)

@@ -109,8 +109,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
       previous === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${previous.id ?? 'an older marker'}`,
   })
   if (isOwnerLost(context, folder, owner)) context.note(OWNER_LOST)
-  const unheld = options.hostSession === undefined ? await hookNote(context, root) : undefined
-  if (unheld !== undefined) context.note(unheld)
+  const notHeld = options.hostSession === undefined ? await hookNote(context, root) : undefined
+  if (notHeld !== undefined) context.note(notHeld)
   const target = path.join(folder.path, MARKER_FILE)
   const verb = keepsCount ? 'renewed' : previous === undefined ? 'created' : 'replaced'
   return {

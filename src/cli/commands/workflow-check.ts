@@ -87,7 +87,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   return resultOf('failed', [line, ...outputLines(output), ...notBound], { ...data, failed })
 }
 
-function notBoundNote(files: readonly Readonly<Record<'path' | 'why', string>>[]): string {
+function notBoundNote(files: readonly Readonly<{ path: string; why: string }>[]): string {
   const named = files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)} (${why === 'link' ? 'a link' : why})`)
   const others = files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''
   return `its result is not bound to ${listed(named)}${others}: a change there does not invalidate it`

@@ -3,7 +3,7 @@ import { readSmallFile, textIn } from '../../disk/read.ts'
 import { removeFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../kernel/files.ts'
-import { attempt } from '../../kernel/values.ts'
+import { succeeds } from '../../kernel/values.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
 import {
   type Claim,
@@ -128,5 +128,5 @@ export function endContinuations(folder: string, marker: MarkerIdentity | undefi
 
 /** Failure must not prevent removing the marker. */
 function pinCount(folder: string, marker: MarkerIdentity): boolean {
-  return attempt(() => claimSpent(folder, marker, marker) ?? true, false)
+  return succeeds(() => claimSpent(folder, marker, marker))
 }

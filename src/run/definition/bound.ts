@@ -26,8 +26,8 @@ function stepsOf(phase: Phase, listed: ListedSteps): number | undefined {
 }
 
 export function promptBound(definition: Definition, listed = NO_LISTS): number {
-  const nobody = { parentSession: undefined, hostSession: undefined }
-  return boundOf(newState(definition, { ...nobody, id: '', nowMs: 0 }), listed)
+  const noSession = { parentSession: undefined, hostSession: undefined }
+  return boundOf(newState(definition, { ...noSession, id: '', nowMs: 0 }), listed)
 }
 
 export function runBound(state: WorkflowState, listed: ListedSteps): number | undefined {

@@ -141,7 +141,7 @@ function stateOf(file: string, add: (text: string) => string): 'missing' | 'done
 
 export type ProjectRemoval = ReturnType<typeof projectRemovals>[number]
 
-/** Adds to `failures` if it cannot read a file, and goes on with the next one. `kept`: somebody changed the file. */
+/** Adds the error to `failures` if a file cannot be read, and continues. `kept`: the file was changed since. */
 export function projectRemovals(context: CommandContext, target: Target, failures: unknown[]) {
   const { project, scope, files } = target
   const others = settingsLocations(context, project).filter(
