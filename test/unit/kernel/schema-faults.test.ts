@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { schemaFaults } from '../../../src/kernel/schema-faults.ts'
-import { valueAt } from '../../../src/kernel/values.ts'
+import { succeeds, valueAt } from '../../../src/kernel/values.ts'
 
 const WORDS = {
   fieldsAt: () => ['known'],
@@ -42,4 +42,8 @@ it.each<[string, object, readonly string[]]>([
 
 it('there is no value behind one that is missing', () => {
   expect(valueAt({}, ['a', 'b', 'c'])).toBeUndefined()
+})
+
+it('an action that throws does not succeed', () => {
+  expect([() => undefined, () => JSON.parse('{')].map(succeeds)).toEqual([true, false])
 })
