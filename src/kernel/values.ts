@@ -43,8 +43,6 @@ export function variable(environment: Environment, name: string): string | undef
   return environment[name] || undefined
 }
 
-export type Writable<T> = { -readonly [K in keyof T]: T[K] }
-
 export const MAX_INPUT_LENGTH = 5000
 export const MAX_CHECKS = 20
 export const WAIT_LIMIT = 10

@@ -1,7 +1,7 @@
 import { PostflightError } from '../kernel/errors.ts'
 import { fromIso } from '../kernel/time.ts'
-import { attempt, isJsonObject, known, MAX_CHECKS, type Writable } from '../kernel/values.ts'
-import { isCount, parseWait, type Wait } from './marker-wait.ts'
+import { attempt, isJsonObject, known, MAX_CHECKS } from '../kernel/values.ts'
+import { isCount, parseWait } from './marker-wait.ts'
 
 /** Reading a marker never fails: invalid content is one of its problems (docs/design.md, "Markers"). */
 
@@ -34,31 +34,7 @@ export type MarkerProblem =
   | { readonly code: 'unfilled'; readonly variable: string }
   | { readonly code: 'field'; readonly field: string; readonly expected: FieldKind }
 
-export interface Marker {
-  readonly fields: Readonly<Record<string, unknown>> | undefined
-  readonly problems: readonly MarkerProblem[]
-  readonly id?: string
-  readonly sessionId?: string
-  readonly skill?: string
-  readonly taskNumber?: number
-  readonly operation?: string
-  readonly reason?: string
-  readonly createdMs?: number
-  readonly bypassed: boolean
-  /** Without it the marker is unowned. */
-  readonly hostSession?: string
-  /** `main` or a sub-agent's id. */
-  readonly agent?: string
-  readonly agentType?: string
-  readonly steps: readonly MarkerStep[]
-  readonly checks: readonly MarkerCheck[]
-  /** Set if another session wrote the checks. */
-  readonly checksSession?: string
-  readonly outcome?: string
-  readonly wait?: Wait
-  readonly waits?: number
-  readonly ownerFrom?: string
-}
+export type Marker = Readonly<ReturnType<typeof readFields>>
 
 /** `create` read them from its environment, perhaps an outer host's. */
 export const OWNER_FROM_ENVIRONMENT = 'environment'
@@ -78,7 +54,7 @@ export function parseMarker(text: string): Marker {
       variable === undefined ? { code: 'not-json', detail: (error as Error).message } : { code: 'unfilled', variable },
     )
   }
-  return isJsonObject(value) ? fromFields(value) : unparsed({ code: 'not-object' })
+  return isJsonObject(value) ? readFields(value, []) : unparsed({ code: 'not-object' })
 }
 
 /** Shells leave these as they are if the heredoc's delimiter is quoted. */
@@ -93,71 +69,59 @@ function unfilledVariable(own: (field: string) => unknown): string | undefined {
 }
 
 export function unparsed(problem: MarkerProblem): Marker {
-  return { fields: undefined, problems: [problem], bypassed: false, steps: [], checks: [] }
+  return readFields(undefined, [problem])
 }
 
-function fromFields(fields: Record<string, unknown>): Marker {
-  const problems: MarkerProblem[] = []
+/** One literal: the hook may read a hundred markers before this code is optimised. */
+function readFields(fields: Readonly<Record<string, unknown>> | undefined, problems: MarkerProblem[]) {
   const wrong = (field: string, expected: FieldKind): undefined => {
     problems.push({ code: 'field', field, expected })
     return undefined
   }
   // Objects inherit `constructor` and others.
-  const own = (field: string): unknown => (Object.hasOwn(fields, field) ? (fields[field] ?? undefined) : undefined)
-  const string = (field: string): string | undefined => {
+  const own = (field: string): unknown =>
+    fields !== undefined && Object.hasOwn(fields, field) ? (fields[field] ?? undefined) : undefined
+  const read = <T>(field: string, expected: FieldKind, parse: (value: unknown) => T | undefined): T | undefined => {
     const value = own(field)
-    if (value === undefined || value === '') return undefined
-    return typeof value === 'string' ? value : wrong(field, 'text')
+    return value === undefined ? undefined : (parse(value) ?? wrong(field, expected))
   }
-  const list = (field: string, expected: FieldKind): unknown[] => {
-    const value = own(field) ?? []
-    return Array.isArray(value) ? value : (wrong(field, expected) ?? [])
-  }
-  const created = string('created')
-  const createdMs = created === undefined ? undefined : (fromIso(created) ?? wrong('created', 'time'))
-  const number = own('task_number')
-  const taskNumber =
-    number === undefined ? undefined : typeof number === 'number' ? number : wrong('task_number', 'number')
-  const bypassed = own('stop_hook_active')
-  if (bypassed !== undefined && typeof bypassed !== 'boolean') wrong('stop_hook_active', 'flag')
-
-  const marker: Writable<Marker> = {
-    fields,
-    problems,
-    bypassed: bypassed === true,
-    steps: readSteps(list('steps', 'list'), wrong),
-    checks: readChecks(list('checks', 'checks'), wrong),
-  }
-  // The hook may read a hundred markers before this code is optimised.
-  const text = (name: TextField, field: string): void => {
-    const value = string(field)
-    if (value !== undefined) marker[name] = value
-  }
-  text('id', 'id')
-  text('sessionId', 'session_id')
+  const text = (field: string): string | undefined => (own(field) === '' ? undefined : read(field, 'text', asText))
+  const list = (field: string, expected: FieldKind): unknown[] => read(field, expected, asList) ?? []
   const variable = unfilledVariable(own)
-  if (variable !== undefined) problems.unshift({ code: 'unfilled', variable })
-  text('skill', 'skill')
-  if (taskNumber !== undefined) marker.taskNumber = taskNumber
-  text('operation', 'operation')
-  text('reason', 'reason')
-  if (createdMs !== undefined) marker.createdMs = createdMs
-  text('hostSession', 'cc_session_id')
-  text('agent', 'agent_id')
-  text('agentType', 'agent_type')
-  const wait = own('wait') === undefined ? undefined : (parseWait(own('wait')) ?? wrong('wait', 'wait'))
-  if (wait !== undefined) marker.wait = wait
-  const used = own('waits')
-  const waits = used === undefined || isCount(used) ? used : wrong('waits', 'count')
-  if (waits !== undefined) marker.waits = waits
-  text('ownerFrom', 'owner_from')
-  text('checksSession', 'checks_session')
-  text('outcome', 'outcome')
-  return marker
+  if (variable !== undefined) problems.push({ code: 'unfilled', variable })
+  const created = text('created')
+  return {
+    fields,
+    problems: problems as readonly MarkerProblem[],
+    createdMs: created === undefined ? undefined : (fromIso(created) ?? wrong('created', 'time')),
+    taskNumber: read('task_number', 'number', asNumber),
+    bypassed: read('stop_hook_active', 'flag', asFlag) === true,
+    steps: readSteps(list('steps', 'list'), wrong) as readonly MarkerStep[],
+    checks: readChecks(list('checks', 'checks'), wrong) as readonly MarkerCheck[],
+    id: text('id'),
+    sessionId: text('session_id'),
+    skill: text('skill'),
+    operation: text('operation'),
+    reason: text('reason'),
+    /** Without it the marker is unowned. */
+    hostSession: text('cc_session_id'),
+    /** `main` or a sub-agent's id. */
+    agent: text('agent_id'),
+    agentType: text('agent_type'),
+    wait: read('wait', 'wait', parseWait),
+    waits: read('waits', 'count', asCount),
+    ownerFrom: text('owner_from'),
+    /** Set if another session wrote the checks. */
+    checksSession: text('checks_session'),
+    outcome: text('outcome'),
+  }
 }
 
-/** The fields of a marker that may hold any text. */
-type TextField = { [K in keyof Marker]-?: Marker[K] extends string | undefined ? K : never }[keyof Marker]
+const asText = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const asNumber = (value: unknown) => (typeof value === 'number' ? value : undefined)
+const asFlag = (value: unknown) => (typeof value === 'boolean' ? value : undefined)
+const asList = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined)
+const asCount = (value: unknown) => (isCount(value) ? value : undefined)
 
 function readSteps(items: unknown[], wrong: (field: string, expected: FieldKind) => undefined): MarkerStep[] {
   const steps: MarkerStep[] = []
