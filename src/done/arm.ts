@@ -185,7 +185,7 @@ function arm(judged: JudgedDone): Recorded[] {
     fields: present?.marker.fields ?? fields,
     keepsCount: present !== undefined,
   })
-  const { keepsCount } = writeNewMarker(folder, plan, HOOK_PATIENCE_MS)
+  const { keepsCount } = writeNewMarker(folder, plan, { patienceMs: HOOK_PATIENCE_MS })
   showAsked(folder, asked)
   if (keepsCount) return []
   const about = { markerId: String(fields.id), task: folder.task, hostSession: stop.payload.session, agent: MAIN_AGENT }

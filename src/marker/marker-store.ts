@@ -43,27 +43,35 @@ interface MarkerPlan {
   readonly keepsUnchecked?: boolean
 }
 
+/** `revives`: takes the abandoned marker if none is pending. */
 export function writeNewMarker<Plan extends MarkerPlan & { readonly keepsCount: boolean }>(
   folder: TaskFolder,
-  plan: (present: StoredMarker | undefined) => Plan,
-  patienceMs = COMMAND_PATIENCE_MS,
+  plan: (present: StoredMarker | undefined, isAbandoned: boolean) => Plan,
+  { patienceMs = COMMAND_PATIENCE_MS, revives = false } = {},
 ): Plan {
   const write = (): Plan => {
-    const present = requireReadable(readMarker(folder))
-    const planned = plan(present)
+    const pending = requireReadable(readMarker(folder))
+    const isAlone = pending === undefined && revives
+    const abandoned = isAlone ? requireReadable(readMarker(folder, ABANDONED_FILE), ABANDONED_FILE) : undefined
+    const planned = plan(pending ?? abandoned, abandoned !== undefined)
     const text = formatMarker(planned.fields)
-    keepUnparsed(present, MARKER_FILE)
-    if (present === undefined) {
+    keepUnparsed(pending, MARKER_FILE)
+    keepUnparsed(abandoned, ABANDONED_FILE)
+    if (pending === undefined) {
       if (!createMarker(folder, text)) return write()
-    } else if (planned.keepsCount) rewriteMarker(present, text)
+    } else if (planned.keepsCount) rewriteMarker(pending, text)
     else {
-      const keeps = planned.keepsUnchecked === true && mustBeKept(present)
-      endContinuations(folder.path, present.identity, () => {
-        if (keeps) copyUnchecked(present)
+      endContinuations(folder.path, pending.identity, () => {
+        if (planned.keepsUnchecked === true && mustBeKept(pending)) copyUnchecked(pending)
         replaceFile(path.join(folder.path, MARKER_FILE), text)
       })
     }
     forgetGivenUp(folder)
+    if (abandoned !== undefined) {
+      const file = path.join(folder.path, ABANDONED_FILE)
+      if (planned.keepsUnchecked === true && mustBeKept(abandoned)) replaceFile(file, uncheckedText(abandoned))
+      else if (removeFile(file)) sync(folder.path)
+    }
     return planned
   }
   return withLock(folder.path, patienceMs, write)
@@ -161,27 +169,6 @@ export function abandonMarker(folder: TaskFolder, still: (marker: StoredMarker, 
       fs.renameSync(target, path.join(folder.path, ABANDONED_FILE))
     })
     return present
-  })
-}
-
-/** Returns undefined if there is none, or a pending one exists. */
-export function reviveAbandoned<Plan extends MarkerPlan>(folder: TaskFolder, plan: (marker: Marker) => Plan) {
-  return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
-    if (requireReadable(readMarker(folder)) !== undefined) return undefined
-    const abandoned = requireReadable(readMarker(folder, ABANDONED_FILE), ABANDONED_FILE)
-    if (abandoned === undefined) return undefined
-    keepUnparsed(abandoned, ABANDONED_FILE)
-    const planned = plan(abandoned.marker)
-    const text = formatMarker(withFields(abandoned.marker.fields ?? {}, planned.fields))
-    if (!createMarker(folder, text)) return undefined
-    forgetGivenUp(folder)
-    const keeps = planned.keepsUnchecked === true && mustBeKept(abandoned)
-    if (keeps) replaceFile(path.join(folder.path, ABANDONED_FILE), uncheckedText(abandoned))
-    else {
-      removeFile(path.join(folder.path, ABANDONED_FILE))
-      sync(folder.path)
-    }
-    return planned
   })
 }
 

@@ -5,11 +5,11 @@ import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
 import { checkList, keptUnchecked } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
-import type { Marker } from '../../marker/marker.ts'
 import { commandsOf, isOwnChecks, mayHaveChecks, OWNER_FROM_ENVIRONMENT, withFields } from '../../marker/marker.ts'
-import { reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
+import { writeNewMarker } from '../../marker/marker-store.ts'
+import type { StoredMarker } from '../../marker/stored-marker.ts'
 import { displayPath, recordInJournal, requireTaskFolder } from '../../project/command-context.ts'
-import { isMarkerId, type TaskFolder } from '../../project/task-folder.ts'
+import { isMarkerId } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, isFromEnvironment } from '../caller.ts'
@@ -45,20 +45,35 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
   if (isSessionFolder(folder)) throw new PostflightError('adopt-done', { folder: folder.relative })
   const { session, agent } = callerOf(context, options)
   if (session === undefined) throw new PostflightError('session-unknown')
-  const owner = {
-    cc_session_id: session,
-    agent_id: agent,
-    agent_type: undefined,
-    owner_from: isFromEnvironment(context, options) ? OWNER_FROM_ENVIRONMENT : undefined,
-    stop_hook_active: false,
-    wait: undefined,
+  const plan = (present: StoredMarker | undefined, isRevived: boolean) => {
+    if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
+    const { marker } = present
+    const areOwn = isOwnChecks(marker, session)
+    const keepsUnchecked = !areOwn && isOwnChecks(marker, context.session) && mayHaveChecks(marker)
+    // A marker that was given up, or whose copy keeps its id, becomes a new one.
+    const keepsCount = !isRevived && !keepsUnchecked && !wasGivenUp(present)
+    const id = keepsCount && isMarkerId(marker.id) ? marker.id : newMarkerId()
+    const changes = {
+      cc_session_id: session,
+      agent_id: agent,
+      agent_type: undefined,
+      owner_from: isFromEnvironment(context, options) ? OWNER_FROM_ENVIRONMENT : undefined,
+      stop_hook_active: false,
+      wait: undefined,
+      checks_session: undefined,
+      ...(!areOwn && { checks: undefined }),
+      ...(isRevived && { created: toIsoSeconds(context.nowMs), waits: undefined, outcome: undefined }),
+    }
+    return {
+      fields: { ...withFields(marker.fields ?? {}, changes), id },
+      dropped: areOwn ? [] : commandsOf(marker.checks),
+      keepsUnchecked,
+      keepsCount,
+      replaces: id === marker.id ? undefined : marker.id,
+      isRevived,
+    }
   }
-  const revived = reviveAbandoned(folder, (marker) => {
-    const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, context.session)
-    const fresh = { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, outcome: undefined }
-    return { fields: { ...fresh, ...fields }, dropped, keepsUnchecked, replaces: marker.id }
-  })
-  const { fields, dropped, keepsUnchecked, replaces } = revived ?? takeOver(folder, owner, context.session)
+  const { fields, dropped, keepsUnchecked, replaces, isRevived } = writeNewMarker(folder, plan, { revives: true })
   const { id } = fields
   const target = path.join(folder.path, MARKER_FILE)
   recordInJournal(context, folder.root, {
@@ -66,13 +81,13 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
     markerId: id,
     replaces,
     keeps: keepsUnchecked ? replaces : undefined,
-    settles: revived === undefined || keepsUnchecked ? [] : [replaces],
+    settles: !isRevived || keepsUnchecked ? [] : [replaces],
     task: folder.task,
     hostSession: session,
     agent,
     detail:
       [
-        ...(revived === undefined ? [] : ['was abandoned']),
+        ...(isRevived ? ['was abandoned'] : []),
         ...(dropped.length === 0 ? [] : [`checks dropped: ${checkList(dropped)}`]),
       ].join('; ') || undefined,
   })
@@ -81,7 +96,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
       id,
       path: target,
       task: folder.task,
-      revived: revived !== undefined,
+      revived: isRevived,
       owner: { host_session: session, agent: agent ?? null },
       dropped_checks: dropped,
     },
@@ -93,34 +108,5 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
       ...(keepsUnchecked ? [`  ${keptUnchecked(displayPath(context, path.join(folder.path, ABANDONED_FILE)))}`] : []),
     ],
     essential: [id],
-  }
-}
-
-/** A marker that was given up, or whose copy keeps its id, becomes a new one. */
-function takeOver(folder: TaskFolder, owner: Owner, caller: string | undefined) {
-  return writeNewMarker(folder, (present) => {
-    if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
-    const { marker } = present
-    const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, caller)
-    const keepsCount = !keepsUnchecked && !wasGivenUp(present)
-    const id = keepsCount && isMarkerId(marker.id) ? marker.id : newMarkerId()
-    return {
-      fields: { ...withFields(marker.fields ?? {}, fields), id },
-      dropped,
-      keepsUnchecked,
-      replaces: id === marker.id ? undefined : marker.id,
-      keepsCount,
-    }
-  })
-}
-
-type Owner = Readonly<{ cc_session_id: string }>
-
-function ownerAndChecks(marker: Marker, owner: Owner, caller: string | undefined) {
-  const areOwn = isOwnChecks(marker, owner.cc_session_id)
-  return {
-    fields: { ...owner, checks_session: undefined, ...(!areOwn && { checks: undefined }) },
-    dropped: areOwn ? [] : commandsOf(marker.checks),
-    keepsUnchecked: !areOwn && isOwnChecks(marker, caller) && mayHaveChecks(marker),
   }
 }
