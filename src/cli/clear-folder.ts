@@ -4,11 +4,11 @@ import { type ErrorArguments, messageOf, PostflightError } from '../kernel/error
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
 import { checkFailed, checkList, checksPassed, outputLines, since } from '../marker/check-messages.ts'
-import { clearableFiles, clearFolder, isAbandonedName, recordCleared } from '../marker/clear-files.ts'
+import { clearFolder, contentOf, type FolderContent, recordCleared, uncheckedNames } from '../marker/clear-files.ts'
 import { decideFolder, type Marker, mayHaveChecks, NO_CHECKS, remainingSteps } from '../marker/marker.ts'
-import { mustBeKept, readMarker } from '../marker/marker-file.ts'
+import { mustBeKept } from '../marker/marker-file.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
-import { markerDisplayPath, markerKey, type StoredMarker } from '../marker/stored-marker.ts'
+import { markerDisplayPath, markerKey } from '../marker/stored-marker.ts'
 import { type CommandContext, displayPath } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
@@ -65,7 +65,7 @@ interface Clearing {
   readonly timeout: number
   /** Then its `.return-meta.json` is removed even without other files of ours. */
   readonly isNamed: boolean
-  readonly isOrphaned: (present: StoredMarker | undefined) => boolean
+  readonly isOrphaned: (content: FolderContent) => boolean
 }
 
 /** Neither: `--unchecked` keeps abandoned markers that have checks. */
@@ -77,14 +77,15 @@ export interface ClearResult {
 }
 
 export async function clearOne(context: CommandContext, folder: TaskFolder, clearing: Clearing) {
-  const present = clearableFiles(folder, clearing.returnMeta)
-  const before = markersIn(folder, present)
+  const found = contentOf(folder, clearing.returnMeta)
+  const before = markersIn(found)
   const keepsUnchecked =
     clearing.unchecked || (clearing.orphaned && before.pending !== undefined && mayHaveChecks(before.pending))
-  const files = present.filter((name) => !(keepsUnchecked && isAbandonedName(name) && isKept(folder, name)))
+  const keptNames = keepsUnchecked ? uncheckedNames(found) : []
+  const files = found.files.filter((name) => !keptNames.includes(name))
   // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
   if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) {
-    const [kept] = present.filter((name) => !files.includes(name))
+    const [kept] = keptNames
     if (kept === undefined) return undefined
     const clear = commandLine(['clear', taskWord(folder)], context.rootOption)
     const path = markerDisplayPath(folder, kept)
@@ -106,7 +107,7 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   const isNeeded = decision.refusal !== undefined || commands.length > 0
   const refusal = isNeeded && isSessionFolder(folder) ? 'done' : decision.refusal
   if (refusal !== undefined) return refused(refusal, commands)
-  if (clearing.dryRun) return wouldClear(context, folder, files, commands, keepsUnchecked)
+  if (clearing.dryRun) return wouldClear(context, folder, found.pending, files, commands, keepsUnchecked)
   let done: readonly RunCheck[] = []
   if (commands.length > 0) {
     const { prove } = await import('../marker/prove.ts')
@@ -128,12 +129,13 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
     result = clearFolder(folder, {
       returnMeta: clearing.returnMeta,
       keepsUnchecked,
-      still: (present) =>
-        clearing.isOrphaned(present) && (skipsChecks || isProven(folder, present, before.pending, caller, done)),
+      still: (content) =>
+        clearing.isOrphaned(content) && (skipsChecks || isProven(content, before.pending, caller, done)),
     })
   } catch (error) {
     // A marker that is gone although its folder could not be synced was not removed by hand.
-    const isGone = clearableFiles(folder, false).every((name) => name !== MARKER_FILE && !isAbandonedName(name))
+    const { pending, abandoned } = contentOf(folder)
+    const isGone = pending === undefined && abandoned.length === 0
     if (isGone) recordCleared(context, folder, { ...before, marker: before.pending, isUnchecked: false }, done)
     throw error
   }
@@ -176,13 +178,13 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
 function wouldClear(
   context: CommandContext,
   folder: TaskFolder,
+  read: FolderContent['pending'],
   files: readonly string[],
   commands: readonly string[],
   keepsUnchecked: boolean,
 ): ClearResult {
-  const read = readMarker(folder)
   const left = leftSteps(read?.kind === 'marker' ? read.marker : undefined)
-  const unchecked = keepsUnchecked && isKept(folder, MARKER_FILE)
+  const unchecked = keepsUnchecked && mustBeKept(read)
   const keepsText = read?.kind === 'marker' && read.marker.fields === undefined && read.text !== ''
   const notes = [
     ...(commands.length === 0 ? [] : [`after ${checkList(commands)}`]),
@@ -207,23 +209,15 @@ function withNotes(path: string, files: readonly string[], notes: readonly strin
   return `${path}${names}${notes.map((note) => ` (${note})`).join('')}`
 }
 
-/** Whether it is kept as abandoned if its checks are not run. */
-function isKept(folder: TaskFolder, name: string): boolean {
-  const read = readMarker(folder, name)
-  return read?.kind === 'marker' && mustBeKept(read)
-}
-
 function unparsedNames({ path: folder }: TaskFolder): string[] {
   return fs.readdirSync(folder).filter((name) => name.startsWith(UNPARSED_FILE))
 }
 
-function markersIn(folder: TaskFolder, files: readonly string[]) {
-  const markerOf = (name: string): readonly Marker[] => {
-    const read = readMarker(folder, name)
-    return read?.kind === 'marker' ? [read.marker] : []
+function markersIn({ pending, abandoned }: FolderContent) {
+  return {
+    pending: pending?.kind === 'marker' ? pending.marker : undefined,
+    abandoned: abandoned.flatMap(({ read }) => (read.kind === 'marker' ? read.marker : [])),
   }
-  const [pending] = files.includes(MARKER_FILE) ? markerOf(MARKER_FILE) : []
-  return { pending, abandoned: files.filter(isAbandonedName).flatMap(markerOf) }
 }
 
 function pathOf(folder: TaskFolder, { pending, abandoned }: ReturnType<typeof markersIn>, run?: string): string {
@@ -232,20 +226,17 @@ function pathOf(folder: TaskFolder, { pending, abandoned }: ReturnType<typeof ma
 }
 
 function isProven(
-  folder: TaskFolder,
-  present: StoredMarker | undefined,
+  content: FolderContent,
   before: Marker | undefined,
   caller: Parameters<typeof decideFolder>[2],
   done: readonly RunCheck[],
 ): boolean {
-  const { abandoned } = markersIn(folder, clearableFiles(folder, false))
-  const needed = decideFolder(present?.marker, abandoned, caller)
+  const { pending, abandoned } = markersIn(content)
+  const needed = decideFolder(pending, abandoned, caller)
   if (needed.refusal !== undefined) return false
   const isOther =
-    present !== undefined &&
-    (before === undefined ||
-      markerKey(before) !== markerKey(present.marker) ||
-      before.hostSession !== present.marker.hostSession)
+    pending !== undefined &&
+    (before === undefined || markerKey(before) !== markerKey(pending) || before.hostSession !== pending.hostSession)
   const passed = new Set(done.map(({ run }) => run))
   return (done.length === 0 || !isOther) && needed.commands.every((run) => passed.has(run))
 }

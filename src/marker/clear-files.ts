@@ -10,26 +10,25 @@ import { forgetGivenUp } from './given-up.ts'
 import { mustBeKept, readMarker, removeOrKeep, requireReadable } from './marker-file.ts'
 import { removeMarker } from './marker-store.ts'
 import type { RunCheck } from './run-checks.ts'
-import type { StoredMarker } from './stored-marker.ts'
 
 interface FolderClearing {
   readonly returnMeta: boolean
   readonly keepsUnchecked: boolean
-  readonly still: (present: StoredMarker | undefined) => boolean
+  readonly still: (content: FolderContent) => boolean
 }
 
 /** Creates only the lock, so it works on a full disk. Returns undefined if `still` is false. */
 export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, still }: FolderClearing) {
   return withLockIfRoom(folder.path, () => {
-    const files = clearableFiles(folder, returnMeta)
-    const marker = requireReadable(readMarker(folder))
-    if (!still(marker)) return undefined
-    const names = files.filter(isAbandonedName)
-    const abandoned = names.map((name) => ({ name, read: requireReadable(readMarker(folder, name), name) }))
-    const kept = abandoned.filter(({ read }) => keepsUnchecked && mustBeKept(read))
-    const removed = abandoned.filter((one) => !kept.includes(one))
+    const content = contentOf(folder, returnMeta)
+    const { files } = content
+    const marker = requireReadable(content.pending)
+    if (!still(content)) return undefined
+    const abandoned = content.abandoned.map(({ name, read }) => ({ name, read: requireReadable(read, name) }))
+    const kept = keepsUnchecked ? uncheckedNames(content) : []
+    const removed = abandoned.filter(({ name }) => !kept.includes(name))
     const removeAbandoned = (): void => {
-      for (const { name, read } of removed) if (read !== undefined) removeOrKeep(read, name)
+      for (const { name, read } of removed) removeOrKeep(read, name)
     }
     const isUnchecked = keepsUnchecked && mustBeKept(marker)
     // First, because the marker takes the name of an abandoned one.
@@ -43,8 +42,8 @@ export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, st
     if (files.some((name) => name !== MARKER_FILE && name !== LOOP_GUARD_FILE)) sync(folder.path)
     return {
       marker: marker?.marker,
-      files: files.filter((name) => kept.every((one) => one.name !== name)),
-      abandoned: removed.flatMap(({ read }) => read?.marker ?? []),
+      files: files.filter((name) => !kept.includes(name)),
+      abandoned: removed.map(({ read }) => read.marker),
       isUnchecked,
     }
   })
@@ -75,14 +74,23 @@ const CLEARABLE =
 
 export const ABANDONED = new RegExp(`^\\${ABANDONED_FILE}(?:\\.\\d+)?$`)
 
-export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[] {
+export type FolderContent = ReturnType<typeof contentOf>
+
+/** What `clear` may remove. */
+export function contentOf(folder: TaskFolder, returnMeta = false) {
   // The end of a marker in specs/ itself removes a folder that was listed: that of its claims.
-  return (kindAt(folder.path) === undefined ? [] : fs.readdirSync(folder.path))
+  const files = (kindAt(folder.path) === undefined ? [] : fs.readdirSync(folder.path))
     .filter((name) => CLEARABLE.test(name) || (returnMeta && name === RETURN_META_FILE))
     .filter((name) => name !== CLAIMS_FOLDER || kindAt(path.join(folder.path, name)) === 'folder')
     .sort()
+  const abandoned = files.flatMap((name) => {
+    const read = ABANDONED.test(name) ? readMarker(folder, name) : undefined
+    return read === undefined ? [] : { name, read }
+  })
+  return { files, pending: readMarker(folder), abandoned }
 }
 
-export function isAbandonedName(name: string): boolean {
-  return ABANDONED.test(name)
+/** Names of abandoned markers that are not removed if their checks are not run. */
+export function uncheckedNames({ abandoned }: FolderContent): string[] {
+  return abandoned.flatMap(({ name, read }) => (mustBeKept(read) ? name : []))
 }

@@ -8,18 +8,18 @@ import { ABANDONED_FILE, MARKER_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { formatIfRoom, MARKER_BYTES, mayHaveChecks, parseMarker, UNCHECKED, unparsed, withFields } from './marker.ts'
 import { checkingSince } from './run-checks.ts'
-import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
+import { type MarkerRead, markerDisplayPath, type StoredMarker, type UnreadableMarker } from './stored-marker.ts'
 
 /** Readers need no lock. */
 
 /** Never throws. `likely`: the caller has just seen the file. */
-export function readMarker(folder: TaskFolder, fileName = MARKER_FILE, likely = false) {
+export function readMarker(folder: TaskFolder, fileName = MARKER_FILE, likely = false): MarkerRead | undefined {
   const read = readSmallFile(pathIn(folder.path, fileName), MARKER_BYTES, likely)
   if (read.kind === 'absent') return undefined
-  if (read.kind === 'unreadable') return { kind: 'unreadable' as const, folder, detail: read.detail }
+  if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
   const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })
   return {
-    kind: 'marker' as const,
+    kind: 'marker',
     folder,
     marker,
     text: read.text,
@@ -29,11 +29,9 @@ export function readMarker(folder: TaskFolder, fileName = MARKER_FILE, likely = 
   }
 }
 
-export function requireReadable(read: ReturnType<typeof readMarker>, name = MARKER_FILE) {
-  if (read?.kind === 'unreadable') {
-    throw new PostflightError('marker-unreadable', { path: markerDisplayPath(read.folder, name), detail: read.detail })
-  }
-  return read
+export function requireReadable<T extends StoredMarker | undefined>(read: T | UnreadableMarker, name = MARKER_FILE): T {
+  if (read?.kind !== 'unreadable') return read as T
+  throw new PostflightError('marker-unreadable', { path: markerDisplayPath(read.folder, name), detail: read.detail })
 }
 
 /** Keeps unparsed and abandoned texts. If that fails, it throws, so that the caller removes nothing. */
@@ -81,8 +79,8 @@ function freeName(target: string): string {
   return name
 }
 
-export function mustBeKept(stored: StoredMarker | undefined): stored is StoredMarker {
-  return stored !== undefined && mayHaveChecks(stored.marker)
+export function mustBeKept(read: MarkerRead | undefined): read is StoredMarker {
+  return read?.kind === 'marker' && mayHaveChecks(read.marker)
 }
 
 export function copyUnchecked(stored: StoredMarker): void {

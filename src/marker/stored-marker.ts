@@ -20,6 +20,8 @@ export interface StoredMarker {
 /** A link, a folder, or a file without permission. */
 export type UnreadableMarker = Readonly<{ kind: 'unreadable'; folder: TaskFolder; detail: string }>
 
+export type MarkerRead = StoredMarker | UnreadableMarker
+
 export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
   return inLine(`${folder.relative}/${fileName}`)
 }

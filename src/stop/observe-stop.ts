@@ -7,7 +7,7 @@ import type { Environment } from '../kernel/values.ts'
 import { readLoopGuard } from '../marker/count/count.ts'
 import { spentOf } from '../marker/given-up.ts'
 import { readMarker } from '../marker/marker-file.ts'
-import { madeAtMs, markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
+import { type MarkerRead, madeAtMs, markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts'
 import type { SearchProblem } from '../project/task-folder.ts'
 import { firstOfItsPlace, foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import { type SeenMarker, stampsWait } from './plan.ts'
@@ -69,7 +69,7 @@ export function observeStop(occasion: Occasion) {
   return { markers: seen, problems, unchecked: unread + markers.length - seen.length }
 }
 
-export function countContinuations(read: StoredMarker | UnreadableMarker, moment: Moment): SeenMarker {
+export function countContinuations(read: MarkerRead, moment: Moment): SeenMarker {
   if (read.kind === 'unreadable') return read
   const { folder, marker } = read
   try {

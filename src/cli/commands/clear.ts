@@ -5,10 +5,9 @@ import { stopNowLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
-import { clearableFiles, isAbandonedName } from '../../marker/clear-files.ts'
+import { contentOf, type FolderContent } from '../../marker/clear-files.ts'
 import { forgetGivenUp } from '../../marker/given-up.ts'
 import { checksSessionOf } from '../../marker/marker.ts'
-import { readMarker } from '../../marker/marker-file.ts'
 import type { StoredMarker } from '../../marker/stored-marker.ts'
 import { isExpired, isUnowned, madeAtMs, markerDisplayPath, UNOWNED_LIFETIME_MS } from '../../marker/stored-marker.ts'
 import { type CommandContext, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
@@ -60,7 +59,7 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
       const result = await clearOne(context, folder, {
         ...options,
         isNamed: task !== undefined,
-        isOrphaned: (present) => !options.orphaned || isOrphaned(context, folder, present),
+        isOrphaned: (content) => !options.orphaned || isOrphaned(context, content),
       })
       if (result !== undefined) results.push(result)
     } catch (error) {
@@ -130,19 +129,17 @@ function foldersToClear(context: CommandContext, root: string, task: string | un
 }
 
 function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {
-  const read = readMarker(folder)
-  if (read?.kind !== 'unreadable') return isOrphaned(context, folder, read)
-  context.note(`postflight: ${markerDisplayPath(folder)} cannot be read (${read.detail}), so it was not cleared`)
+  const content = contentOf(folder)
+  if (content.pending?.kind !== 'unreadable') return isOrphaned(context, content)
+  const why = `cannot be read (${content.pending.detail}), so it was not cleared`
+  context.note(`postflight: ${markerDisplayPath(folder)} ${why}`)
   return false
 }
 
-function isOrphaned(context: CommandContext, folder: TaskFolder, present: StoredMarker | undefined): boolean {
-  const abandoned = clearableFiles(folder, false)
-    .filter(isAbandonedName)
-    .map((name) => readMarker(folder, name))
+function isOrphaned(context: CommandContext, { pending, abandoned }: FolderContent): boolean {
   return (
-    (present === undefined || isLeftBehind(context, present)) &&
-    abandoned.every((one) => one?.kind !== 'marker' || isUnowned(one.marker) || isLeftBehind(context, one))
+    (pending === undefined || (pending.kind === 'marker' && isLeftBehind(context, pending))) &&
+    abandoned.every(({ read }) => read.kind !== 'marker' || isUnowned(read.marker) || isLeftBehind(context, read))
   )
 }
 
