@@ -15,7 +15,7 @@ import type { SearchProblem } from '../project/task-folder.ts'
 import { runFileNames } from '../run/store/run-file.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
 import { answerStop, type DonePart, NO_RUNS, type StopOfRuns } from '../stop/answer-stop.ts'
-import type { StopOutcome } from '../stop/plan.ts'
+import { blocks, type StopOutcome } from '../stop/plan.ts'
 import { heldReport, reportNotHandedOver, reportNotKept, unreadableNotice } from '../stop/stop-messages.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
@@ -63,7 +63,7 @@ const MAX_LOOKED_AT = 100
 
 function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes: readonly StopOutcome[]): string[] {
   const { event, agent, lastMessage } = payload
-  const isBlocked = event === 'SubagentStop' && outcomes.some(({ kind }) => kind === 'blocked')
+  const isBlocked = event === 'SubagentStop' && outcomes.some(blocks)
   if (!isBlocked || agent === undefined || lastMessage === undefined) return []
   if (!anyHost('handsOverReports', payload, environment)) return []
   // The caller's hook does not find a root in the sub-agent's worktree.

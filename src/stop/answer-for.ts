@@ -10,7 +10,7 @@ import type { Recorded } from '../project/journal-entry.ts'
 import { type SearchProblem, taskWord } from '../project/task-folder.ts'
 import { DONE_WORD, isSessionFolder } from '../project/task-folders.ts'
 import { ALLOW, formatAnswer, type HookAnswer, NOTIFY_VARIABLE, terminalSequence } from './answer.ts'
-import { folderOf, type StopOutcome } from './plan.ts'
+import { blocks, type StopOutcome } from './plan.ts'
 import { type BlockedMarker, composeReason } from './reason.ts'
 import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from './recovery.ts'
 import { ALERT_TEXT, cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from './stop-messages.ts'
@@ -94,19 +94,19 @@ export function answerToStart(
 
 function alertsOf({ outcomes, runs }: StopReport): string[] {
   const ofMarkers = outcomes.flatMap((outcome) => {
-    const folder = folderOf(outcome)
+    if (outcome.kind !== 'marker') return []
+    const { rule, folder, marker } = outcome
     const task = isSessionFolder(folder) ? undefined : taskWord(folder)
-    if (outcome.kind === 'capped') return [ALERT_TEXT.abandoned(task)]
-    return outcome.kind === 'let-go' && outcome.waitsFor !== undefined ? [ALERT_TEXT.waits(task, outcome.waitsFor)] : []
+    if (rule === 'capped') return ALERT_TEXT.abandoned(task)
+    return rule === 'waiting' && marker.wait !== undefined ? ALERT_TEXT.waits(task, marker.wait.for) : []
   })
   // A task's marker and run may wait for the same thing.
   return [...new Set([...ofMarkers, ...(runs.alerts ?? [])])]
 }
 
 function blockedMarkerOf(outcome: StopOutcome, payload: Payload, reader: CommandReader): BlockedMarker | undefined {
-  if (outcome.kind !== 'blocked') return undefined
-  const { stored, count } = outcome
-  const { folder, marker, checkingSinceMs } = stored
+  if (!blocks(outcome)) return undefined
+  const { folder, marker, checkingSinceMs, spent } = outcome
   const root = rootOptionFor(reader, folder.root)
   // Only the main conversation can wait.
   const mayWait = payload.event === 'Stop' && !isUnowned(marker) && waitsLeft(undefined, marker.waits ?? 0) !== 'no'
@@ -116,7 +116,7 @@ function blockedMarkerOf(outcome: StopOutcome, payload: Payload, reader: Command
     task: isSessionFolder(folder) ? DONE_WORD : taskWord(folder),
     isDone: isSessionFolder(folder),
     path: markerDisplayPath(folder),
-    count,
+    count: spent + 1,
     root,
     shells,
     checkingSinceMs,
@@ -135,11 +135,11 @@ function noticesOf({ outcomes, problems, unchecked, runs }: StopReport, reader: 
 }
 
 function noticeOf(outcome: StopOutcome, reader: CommandReader): string | undefined {
-  const folder = folderOf(outcome)
-  if (outcome.kind === 'failed') return unreadableNotice(markerDisplayPath(folder), outcome.detail)
-  if (outcome.kind !== 'capped') return undefined
+  const { folder } = outcome
+  if (outcome.kind === 'unreadable') return unreadableNotice(markerDisplayPath(folder), outcome.detail)
+  if (outcome.kind === 'let-go' || outcome.rule !== 'capped') return undefined
   if (isSessionFolder(folder)) {
-    const red = outcome.stored.marker.checks.find(({ failed }) => failed !== undefined)
+    const red = outcome.marker.checks.find(({ failed }) => failed !== undefined)
     const failed = red?.failed && failedLastTime(red.run, failureWords(red.failed.failure))
     return doneGivenUp(commandLine([DONE_WORD], rootOptionFor(reader, folder.root)), failed)
   }

@@ -4,7 +4,7 @@ import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport, type StopReport } from './answer-for.ts'
 import { type CommittedStop, commitStop } from './commit.ts'
 import { byPath, observeStop } from './observe-stop.ts'
-import { planMarker, predictOutcome, recordsOf, type SeenMarker } from './plan.ts'
+import { blocks, planMarker, recordsOf, type SeenMarker } from './plan.ts'
 
 /** Answers a stop (docs/design.md, "Plan and commit") for the hook, OpenCode's plugin and `explain`. */
 
@@ -39,12 +39,11 @@ export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done 
   const { count, judges } = done
   const planned = observeAndPlan(occasion, judges)
   let committed = count(await commitStop(planned.plan, occasion))
-  const runs = await driveRuns(committed.outcomes.some(({ kind }) => kind === 'blocked'))
+  const runs = await driveRuns(committed.outcomes.some(blocks))
   if (await done.armAfterRuns()) {
     // Only the markers of definitions of done: the others have been judged.
-    const armed = observeAndPlan(occasion, judges).plan.filter(
-      (one) => one.kind === 'judged' && isSessionFolder(one.stored.folder),
-    )
+    const { plan } = observeAndPlan(occasion, judges)
+    const armed = plan.filter((one) => one.kind === 'marker' && isSessionFolder(one.folder))
     const more = count(await commitStop(armed, occasion))
     committed = {
       outcomes: [...committed.outcomes, ...more.outcomes],
@@ -66,14 +65,14 @@ export function predictStop(
   const others = observed.markers.filter(({ folder }) => made.every((one) => one.folder.path !== folder.path))
   const markers = [...others, ...made.flatMap(({ seen }) => seen ?? [])].sort(byPath)
   const planned = observeAndPlan(occasion, judges, { ...observed, markers })
-  const predicted = { outcomes: planned.plan.map(predictOutcome), unchecked: 0, recorded: [] }
+  const predicted = { outcomes: planned.plan, unchecked: 0, recorded: [] }
   return { ...answerOf(occasion, planned, predicted, runs), recorded: [] }
 }
 
 /** `unblocked`: markers that can no longer block the stop. */
 export async function endStop(occasion: Occasion) {
   const { plan, unchecked } = observeAndPlan(occasion, () => true)
-  const judged = plan.filter((one) => one.kind === 'judged')
+  const judged = plan.filter((one) => one.kind === 'marker')
   const unblocked = judged.filter(({ rule }) => rule === 'block')
   const rest = judged.filter(({ rule }) => rule !== 'block')
   const committed = await commitStop(rest, occasion)
@@ -84,9 +83,8 @@ function observeAndPlan(occasion: Occasion, judges: DonePart['judges'], observed
   const { markers, problems, unchecked } = observed
   const planned = markers.map((seen) => planMarker(seen, occasion))
   const plan = planned.filter((one) => {
-    if (one.kind !== 'judged' || !['block', 'capped'].includes(one.rule)) return true
-    const { folder } = one.stored
-    return !isSessionFolder(folder) || judges(folder.root)
+    if (one.kind !== 'marker' || !['block', 'capped'].includes(one.rule)) return true
+    return !isSessionFolder(one.folder) || judges(one.folder.root)
   })
   return { problems, unchecked, plan }
 }

@@ -15,7 +15,6 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { countContinuations } from './observe-stop.ts'
 import {
   type JudgedMarker,
-  letGo,
   type PlannedMarker,
   planMarker,
   type StopOutcome,
@@ -42,11 +41,11 @@ export async function commitStop(plan: readonly PlannedMarker[], occasion: Occas
 
 /** A marker that fails must not stop the others: throws only `LockBusy`, before counting. */
 function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded[]): StopOutcome {
-  const folder = planned.kind === 'judged' ? planned.stored.folder : planned.folder
+  const { folder } = planned
   let current = planned
   try {
     for (let plans = 0; plans <= MAX_NEW_PLANS; plans++) {
-      if (current.kind === 'failed') return current
+      if (current.kind === 'unreadable') return current
       const outcome = current.endsWait ? removeWait(current, moment, recorded) : tryCommit(current, moment, recorded)
       if (outcome !== undefined) return outcome
       const read = readMarker(folder)
@@ -58,7 +57,7 @@ function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded
     if (error instanceof LockBusy) throw error
     // Another stop abandoned the marker while this one waited for its lock.
     if (isLocked(error) && readMarker(folder) === undefined) return { kind: 'let-go', folder }
-    return { kind: 'failed', folder, detail: errorText(error) }
+    return { kind: 'unreadable', folder, detail: errorText(error) }
   }
 }
 
@@ -74,7 +73,7 @@ function tryCommit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): 
 /** If the write fails, falls back to the original plan, unless that would wait for the same lock again. */
 function removeWait(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
   try {
-    recorded.push(...updateWait(judged.stored.folder, moment, 'stop'))
+    recorded.push(...updateWait(judged.folder, moment, 'stop'))
     return undefined
   } catch (error) {
     const needsLock = judged.rule === 'capped' || judged.rule === 'bypassed'
@@ -84,43 +83,41 @@ function removeWait(judged: JudgedMarker, moment: Moment, recorded: Recorded[]):
 }
 
 function commit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
-  const { stored, rule } = judged
-  const { folder, marker } = stored
+  const { rule, folder, marker, identity } = judged
   switch (rule) {
     case 'block':
-      return block(stored, moment)
+      return block(judged, moment)
     case 'capped': {
       const isCapped = (one: StoredMarker, spent: number): boolean => isOwed(one, moment) && isSpent(spent)
       const abandoned = abandonMarker(folder, isCapped)
-      return abandoned && { kind: rule, stored: abandoned }
+      return abandoned && { ...judged, ...abandoned }
     }
     case 'bypassed': {
       const ended = endMarker(folder, (one) => judgeOwnership(one, moment) === 'bypassed')
-      return ended && { kind: rule, stored: ended }
+      return ended && { ...judged, ...ended }
     }
     case 'background':
     case 'waiting':
       if (stampsWait(rule, marker, moment)) recorded.push(...updateWait(folder, moment, 'stop'))
-      return letGo(judged)
+      return judged
     case 'expired':
-      return noteExpired(folder.path, stored.identity) ? { kind: rule, stored } : letGo(judged)
+      return noteExpired(folder.path, identity) ? judged : { kind: 'let-go', folder }
     default:
-      return letGo(judged)
+      return judged
   }
 }
 
 /** A marker that is only rewritten meanwhile still blocks. */
-function block(stored: StoredMarker, moment: Moment): StopOutcome | undefined {
-  const { folder } = stored
-  let current = stored
-  const claim = claimContinuation(folder.path, stored.identity, () => {
+function block(judged: JudgedMarker, moment: Moment): StopOutcome | undefined {
+  const { folder, identity } = judged
+  let current: StoredMarker = judged
+  const claim = claimContinuation(folder.path, identity, () => {
     const read = readMarker(folder)
     if (read?.kind !== 'marker' || !isOwed(read, moment)) return undefined
     current = read
     return read.identity
   })
-  if (claim.kind !== 'claimed') return undefined
-  return { kind: 'blocked', stored: current, count: claim.count }
+  return claim.kind === 'claimed' ? { ...judged, ...current, spent: claim.count - 1 } : undefined
 }
 
 function isOwed(stored: StoredMarker, moment: Moment): boolean {

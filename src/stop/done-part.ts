@@ -8,7 +8,7 @@ import type { Recorded } from '../project/journal-entry.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import type { DonePart } from './answer-stop.ts'
 import type { CommittedStop } from './commit.ts'
-import type { StopOutcome } from './plan.ts'
+import { blocks, type StopOutcome } from './plan.ts'
 
 /** Arms nothing while a run of the session is active (`hasRun`). */
 export async function doneAtStop(roots: readonly string[], stop: Occasion, hasRun: () => boolean): Promise<DonePart> {
@@ -47,14 +47,14 @@ function countForPrompt(committed: CommittedStop, { payload, roots }: Occasion):
   // A stop that is blocked in several roots counts once.
   let asked: number | undefined
   const outcomes = committed.outcomes.map((outcome): StopOutcome => {
-    if (outcome.kind !== 'blocked' || !isSessionFolder(outcome.stored.folder)) return outcome
-    const { folder } = outcome.stored
+    const { folder } = outcome
+    if (!blocks(outcome) || !isSessionFolder(folder)) return outcome
     try {
       const prompt = promptOf(payload, folder)
       asked ??= askedAt(folder, prompt, roots)
       return countAsking(folder, prompt, asked) ? outcome : { kind: 'let-go', folder }
     } catch (error) {
-      return { kind: 'failed', folder, detail: errorText(error) }
+      return { kind: 'unreadable', folder, detail: errorText(error) }
     }
   })
   return { ...committed, outcomes }

@@ -11,26 +11,30 @@ import { judgeOwnership, type Ownership, type Rule, waitVerdict } from './rules.
 /** `spent`: 0 if the rule does not need it. A marker whose count cannot be read counts as unreadable. */
 export type SeenMarker = (StoredMarker & { readonly spent: number }) | UnreadableMarker
 
-export interface JudgedMarker {
-  readonly kind: 'judged'
-  readonly stored: StoredMarker
+export interface JudgedMarker extends StoredMarker {
   readonly rule: Rule
   readonly spent: number
   readonly endsWait: boolean
 }
 
-export type PlannedMarker = JudgedMarker | Extract<StopOutcome, { kind: 'failed' }>
+export type PlannedMarker = JudgedMarker | UnreadableMarker
+
+/** Its rule was applied (`expired`: for the first time), it could not be used, or nothing was done. */
+export type StopOutcome = PlannedMarker | Readonly<{ kind: 'let-go'; folder: TaskFolder }>
+
+export function blocks(outcome: StopOutcome): outcome is JudgedMarker {
+  return outcome.kind === 'marker' && outcome.rule === 'block'
+}
 
 export function planMarker(seen: SeenMarker, moment: Moment): PlannedMarker {
-  if (seen.kind === 'unreadable') return { ...seen, kind: 'failed' }
-  const { spent } = seen
+  if (seen.kind === 'unreadable') return seen
   const ownership = judgeOwnership(seen, moment)
   const wait = waitVerdict(seen.marker, moment)
   const endsWait = wait?.kind === 'ends'
   // A reason offers another wait only if one is left.
-  const stored = endsWait ? { ...seen, marker: { ...seen.marker, waits: wait.waits } } : seen
-  if (ownership !== 'owed') return { kind: 'judged', stored, rule: ownership, spent: 0, endsWait }
-  return { kind: 'judged', stored, rule: isSpent(spent) ? 'capped' : 'block', spent, endsWait }
+  const marker = endsWait ? { ...seen.marker, waits: wait.waits } : seen.marker
+  if (ownership !== 'owed') return { ...seen, marker, rule: ownership, spent: 0, endsWait }
+  return { ...seen, marker, rule: isSpent(seen.spent) ? 'capped' : 'block', endsWait }
 }
 
 /** Whether to stamp the wait before allowing this stop, which may also be allowed because of background work. */
@@ -38,56 +42,33 @@ export function stampsWait(rule: Ownership | Rule, marker: Marker, moment: Momen
   return (rule === 'waiting' || rule === 'background') && waitVerdict(marker, moment)?.kind === 'begins'
 }
 
-export type StopOutcome =
-  | { readonly kind: 'let-go'; readonly folder: TaskFolder; readonly waitsFor?: string | undefined }
-  /** `count` includes this continuation. */
-  | { readonly kind: 'blocked'; readonly stored: StoredMarker; readonly count: number }
-  /** `expired`: for the first time. */
-  | { readonly kind: 'capped' | 'bypassed' | 'expired'; readonly stored: StoredMarker }
-  | { readonly kind: 'failed'; readonly folder: TaskFolder; readonly detail: string }
-
-export function predictOutcome(planned: PlannedMarker): StopOutcome {
-  if (planned.kind === 'failed') return planned
-  const { rule, spent, stored } = planned
-  switch (rule) {
-    case 'block':
-      return { kind: 'blocked', stored, count: spent + 1 }
-    case 'capped':
-    case 'bypassed':
-    case 'expired':
-      return { kind: rule, stored }
-    default:
-      return letGo(planned)
-  }
-}
-
-export function letGo({ rule, stored: { folder, marker } }: JudgedMarker): StopOutcome {
-  return { kind: 'let-go', folder, waitsFor: rule === 'waiting' ? marker.wait?.for : undefined }
-}
-
 export function recordsOf(outcomes: readonly StopOutcome[], payload: Payload): Recorded[] {
-  return outcomes.flatMap((outcome) =>
-    outcome.kind === 'let-go' ? [] : { root: folderOf(outcome).root, entry: entryOf(outcome, payload) },
-  )
+  return outcomes.flatMap((outcome) => {
+    const entry = entryOf(outcome, payload)
+    return entry === undefined ? [] : { root: outcome.folder.root, entry }
+  })
 }
 
-export function folderOf(outcome: StopOutcome): TaskFolder {
-  return 'stored' in outcome ? outcome.stored.folder : outcome.folder
-}
-
-const EVENTS = { capped: 'cap', bypassed: 'bypass', expired: 'expire' } as const
-
-function entryOf(outcome: Exclude<StopOutcome, { kind: 'let-go' }>, payload: Payload): JournalEntry {
-  if (outcome.kind === 'failed') {
+function entryOf(outcome: StopOutcome, payload: Payload): JournalEntry | undefined {
+  if (outcome.kind === 'let-go') return undefined
+  if (outcome.kind === 'unreadable') {
     const { session: hostSession, agent } = payload
     return { event: 'error', task: outcome.folder.task, hostSession, agent, detail: outcome.detail }
   }
-  const { kind, stored } = outcome
-  const about = aboutMarker(stored.folder, stored.marker, payload)
-  if (kind === 'blocked') return { event: 'block', count: outcome.count, ...about }
-  const count = kind === 'capped' ? CONTINUATION_LIMIT : undefined
-  const keeps = kind === 'bypassed' && mayHaveChecks(stored.marker) ? about.markerId : undefined
-  return { event: EVENTS[kind], outcome: kind, count, keeps, ...about }
+  const { rule, folder, marker, spent } = outcome
+  const about = aboutMarker(folder, marker, payload)
+  switch (rule) {
+    case 'block':
+      return { event: 'block', count: spent + 1, ...about }
+    case 'capped':
+      return { event: 'cap', outcome: rule, count: CONTINUATION_LIMIT, ...about }
+    case 'bypassed':
+      return { event: 'bypass', outcome: rule, keeps: mayHaveChecks(marker) ? about.markerId : undefined, ...about }
+    case 'expired':
+      return { event: 'expire', outcome: rule, ...about }
+    default:
+      return undefined
+  }
 }
 
 export function waitEndRecord(folder: TaskFolder, marker: Marker, payload: Payload, purpose: string): Recorded {

@@ -147,7 +147,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const notified = anyHost('showsNotice', payload, environment)
   const runs = activeRuns.map((one) => describeRun(one, mayGetWork(payload) && answer.kind !== 'block'))
   const isOpen = runs.some((one) => one.answer === 'driver')
-  const [session] = plan.flatMap((one) => (one.kind === 'failed' ? [] : (one.stored.marker.hostSession ?? [])))
+  const [session] = plan.flatMap((one) => (one.kind === 'unreadable' ? [] : (one.marker.hostSession ?? [])))
   return {
     data: {
       payload: { event: payload.event, host_session: payload.session ?? null, agent: payload.agent ?? null },
@@ -228,14 +228,14 @@ async function predictStart(occasion: Occasion): Promise<HookAnswer> {
 }
 
 function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
-  if (planned.kind === 'failed') {
+  if (planned.kind === 'unreadable') {
     const why = `cannot be read (${planned.detail}), so the stop is allowed`
     const path = markerDisplayPath(planned.folder)
     return { path, rule: null, row: null, answer: 'allow', why, continuations_spent: null }
   }
-  const { rule, spent, stored } = planned
+  const { rule, spent, folder } = planned
   const { row, answer } = RULES[rule]
-  const path = markerDisplayPath(stored.folder)
+  const path = markerDisplayPath(folder)
   return { path, rule, row, answer, why: RULE_SENTENCES[rule], continuations_spent: spent }
 }
 

@@ -100,11 +100,11 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     const occasion = occasionOf(agent, 0)
     const { stop: ended, unblocked } = await endStop(occasion)
     tell(ended, occasion)
-    for (const { stored } of unblocked) {
+    for (const { identity, folder } of unblocked) {
       // After an error OpenCode sends the idle event twice (1.18.34).
-      if (notified.has(stored.identity.file)) continue
-      notified.add(stored.identity.file)
-      const what = ALERT_TEXT.abandoned(isSessionFolder(stored.folder) ? undefined : taskWord(stored.folder))
+      if (notified.has(identity.file)) continue
+      notified.add(identity.file)
+      const what = ALERT_TEXT.abandoned(isSessionFolder(folder) ? undefined : taskWord(folder))
       reporter.notice(
         `postflight-guard: ${what} and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
       )

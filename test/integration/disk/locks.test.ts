@@ -124,7 +124,7 @@ describe('an asynchronous wait for a lock', () => {
     const { project } = locked()
     const { plan, occasion } = planOfStop(project, (action) => action())
     const begin = performance.now()
-    expect((await commitStop(plan, occasion)).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
+    expect((await commitStop(plan, occasion)).outcomes).toEqual([expect.objectContaining({ kind: 'unreadable' })])
     expect(performance.now() - begin).toBeLessThan(1_900)
     // Another process holds the lock while it removes the marker.
     vi.spyOn(Atomics, 'wait').mockImplementation(() => {
@@ -141,7 +141,7 @@ describe('an asynchronous wait for a lock', () => {
     const sleep = vi.spyOn(Atomics, 'wait')
     setTimeout(() => rmSync(project.at(LOCK)), 100)
     const { outcomes } = await commitStop(plan, occasion)
-    expect(outcomes.map(({ kind }) => kind)).toEqual(['blocked', 'bypassed'])
+    expect(outcomes).toMatchObject([{ rule: 'block' }, { rule: 'bypassed' }])
     expect(project.read('specs/001_first/.postflight-loop-guard').trim()).toBe('1')
     expect(sleep).not.toHaveBeenCalled()
   })

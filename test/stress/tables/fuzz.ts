@@ -12,7 +12,7 @@ import { formatMarker, parseMarker } from '../../../src/marker/marker.ts'
 import { formatJournalEntry } from '../../../src/project/journal-entry.ts'
 import { ALLOW, formatAnswer, REASON_LIMIT } from '../../../src/stop/answer.ts'
 import { answerToStart, answerToStop } from '../../../src/stop/answer-for.ts'
-import { planMarker, predictOutcome, recordsOf, type SeenMarker } from '../../../src/stop/plan.ts'
+import { planMarker, recordsOf, type SeenMarker } from '../../../src/stop/plan.ts'
 import { anyJson, anyUnits, hostileText, longText, markerFields, payloadFields } from '../../property/arbitraries.ts'
 import { HOOK_BUNDLE, LAUNCHER, type ProcessOptions, type ProcessResult, runProcess } from '../../support/process.ts'
 import { SOURCES } from '../../support/programs.ts'
@@ -100,7 +100,7 @@ export function decide({ payload: text, markers, root, onPath, sessionAgeMs }: D
   const seen = markers.map(seenOf)
   const sessionBornMs = sessionAgeMs === undefined ? undefined : NOW_MS - sessionAgeMs
   const occasion = { payload, reader, nowMs: NOW_MS, startMs: NOW_MS, sessionBornMs }
-  const outcomes = seen.map((one) => predictOutcome(planMarker(one, occasion)))
+  const outcomes = seen.map((one) => planMarker(one, occasion))
   const report = { outcomes, problems: [], unchecked: 0, runs: { prompt: undefined, notices: [] } }
   const { answer } = answerToStop(occasion, report)
   const unfinished = seen.flatMap((one) =>

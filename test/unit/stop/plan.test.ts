@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { Moment } from '../../../src/hosts/payload.ts'
 import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import {
-  type PlannedMarker,
+  blocks,
+  type JudgedMarker,
   planMarker,
-  predictOutcome,
   recordsOf,
   type SeenMarker,
   type StopOutcome,
@@ -31,16 +31,16 @@ describe('the plan for a stop', () => {
     const spent = seen(OWN, { spent: 3 })
     const foreign = seen({ cc_session_id: 's2' })
     expect(plan([owed, spent, foreign])).toEqual([
-      { kind: 'judged', stored: owed, rule: 'block', spent: 1, endsWait: false },
-      { kind: 'judged', stored: spent, rule: 'capped', spent: 3, endsWait: false },
-      { kind: 'judged', stored: foreign, rule: 'other-session', spent: 0, endsWait: false },
+      { ...owed, rule: 'block', spent: 1, endsWait: false },
+      { ...spent, rule: 'capped', spent: 3, endsWait: false },
+      { ...foreign, rule: 'other-session', spent: 0, endsWait: false },
     ])
   })
 
   it('does not judge a marker that cannot be read or counted', () => {
     const folder = taskFolder()
     const planned = plan([{ kind: 'unreadable', folder, detail: 'EACCES' }])
-    expect(planned).toEqual([{ kind: 'failed', folder, detail: 'EACCES' }])
+    expect(planned).toEqual([{ kind: 'unreadable', folder, detail: 'EACCES' }])
   })
 
   it.each<[string, object, Rule, boolean, object[]?]>([
@@ -88,56 +88,48 @@ const PAYLOAD = subagentStop()
 /** The part of a record that says whose marker it was. */
 const ABOUT = { markerId: 'pf_abcdefghijkl', task: '259_prove_completeness', hostSession: 's1', agent: 'a1' }
 
-describe('the outcome that a rule leads to', () => {
-  const stored = seen({ cc_session_id: 's1', ...waitAt() }) as StoredMarker
-  const planned = (rule: Rule) => ({ kind: 'judged', stored, rule, spent: 1, endsWait: false }) as const
-  const outcomesOf = (...markers: PlannedMarker[]): StopOutcome[] => markers.map(predictOutcome)
+function judged(rule: Rule, spent = 0, more: object = {}): JudgedMarker {
+  return { ...STORED, rule, spent, endsWait: false, ...more }
+}
 
-  it('a block counts one more continuation', () => {
-    expect(outcomesOf(planned('block'))).toEqual([{ kind: 'blocked', stored, count: 2 }])
-  })
-
-  it.each(Object.keys(RULES).filter((rule) => rule !== 'block') as Rule[])('%s ends the marker or lets go', (rule) => {
-    const ends = rule === 'capped' || rule === 'bypassed' || rule === 'expired'
-    expect(outcomesOf(planned(rule))).toEqual([
-      ends
-        ? { kind: rule, stored }
-        : { kind: 'let-go', folder: stored.folder, waitsFor: rule === 'waiting' ? 'go-ahead' : undefined },
-    ])
-  })
-
-  it('a marker that could not be judged has failed, and all are in the order of the plan', () => {
-    const failed = { folder: FOLDER, detail: 'EACCES' }
-    const outcomes = outcomesOf({ kind: 'failed', ...failed }, planned('waiting'), planned('block'))
-    expect(outcomes).toMatchObject([{ kind: 'failed', ...failed }, { kind: 'let-go' }, { kind: 'blocked' }])
-  })
+it('one rule alone blocks', () => {
+  const rules = Object.keys(RULES) as Rule[]
+  expect(rules.filter((rule) => blocks(judged(rule)))).toEqual(['block'])
+  const others: StopOutcome[] = [
+    { kind: 'unreadable', folder: FOLDER, detail: 'EACCES' },
+    { kind: 'let-go', folder: FOLDER },
+  ]
+  expect(others.filter(blocks)).toEqual([])
 })
 
 describe('the journal', () => {
-  it.each([
-    ['blocked', { event: 'block', count: 2 }],
+  it.each<[Rule, object]>([
+    ['block', { event: 'block', count: 2 }],
     ['capped', { event: 'cap', outcome: 'capped', count: 3 }],
     ['bypassed', { event: 'bypass', outcome: 'bypassed' }],
     ['expired', { event: 'expire', outcome: 'expired' }],
-  ] as const)('records what happened to a marker: %s', (kind, entry) => {
-    const records = recordsOf([{ kind, stored: STORED, count: 2 }], PAYLOAD)
+  ])('records what happened to a marker: %s', (rule, entry) => {
+    const records = recordsOf([judged(rule, 1)], PAYLOAD)
     expect(records).toEqual([{ root: '/home/me/p', entry: { ...entry, ...ABOUT } }])
   })
 
   it('records why a marker could not be judged', () => {
     const { task, hostSession, agent } = ABOUT
     const entry = { event: 'error', task, hostSession, agent, detail: 'EACCES' }
-    expect(recordsOf([{ kind: 'failed', folder: FOLDER, detail: 'EACCES' }], PAYLOAD)).toEqual([
+    expect(recordsOf([{ kind: 'unreadable', folder: FOLDER, detail: 'EACCES' }], PAYLOAD)).toEqual([
       { root: '/home/me/p', entry },
     ])
   })
 
   it('does not record a marker that did not block, and gives each root its own entries', () => {
     const other = taskFolder('7_x', '/worktree')
+    const recorded: Rule[] = ['block', 'capped', 'bypassed', 'expired']
+    const others = (Object.keys(RULES) as Rule[]).filter((rule) => !recorded.includes(rule))
     const outcomes: StopOutcome[] = [
-      { kind: 'let-go', folder: FOLDER, waitsFor: 'go-ahead' },
-      { kind: 'expired', stored: { ...STORED, folder: other } },
-      { kind: 'expired', stored: STORED },
+      { kind: 'let-go', folder: FOLDER },
+      ...others.map((rule) => judged(rule)),
+      judged('expired', 0, { folder: other }),
+      judged('expired'),
     ]
     expect(recordsOf(outcomes, PAYLOAD).map(({ root, entry }) => [root, entry.task])).toEqual([
       ['/worktree', '7_x'],
@@ -146,7 +138,7 @@ describe('the journal', () => {
   })
 
   it('has no id of a marker whose id is not one of ours', () => {
-    const [record] = recordsOf([{ kind: 'expired', stored: seen({ id: 'mine' }) as StoredMarker }], PAYLOAD)
+    const [record] = recordsOf([judged('expired', 0, seen({ id: 'mine' }))], PAYLOAD)
     expect(record?.entry.markerId).toBeUndefined()
   })
 

@@ -4,6 +4,7 @@ import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import { type Answered, answerToStart, answerToStop, type StopReport } from '../../../src/stop/answer-for.ts'
 import type { StopOutcome } from '../../../src/stop/plan.ts'
 import { composeRecovery } from '../../../src/stop/recovery.ts'
+import type { Rule } from '../../../src/stop/rules.ts'
 import { cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from '../../../src/stop/stop-messages.ts'
 import { DONE_FOLDER, mainStop, marker, NOW_MS, payload, READER, seen, subagentStop, taskFolder } from '../builders.ts'
 
@@ -16,19 +17,19 @@ function speak(report: Partial<StopReport>, event = mainStop()): Spoken {
   return answerToStop({ payload: event, reader: READER }, { outcomes: [], problems: [], unchecked: 0, runs, ...report })
 }
 
-function stored(fields: object = {}, more: Partial<StoredMarker> = {}): StoredMarker {
-  return { ...(seen({ ...fields }) as StoredMarker), folder: FOLDER, ...more }
+function judged(rule: Rule, fields: object = {}, more: Partial<StoredMarker> = {}, spent = 0): StopOutcome {
+  return { ...(seen({ ...fields }) as StoredMarker), folder: FOLDER, rule, spent, endsWait: false, ...more }
 }
 
 function blocked(fields: object = {}, more: Partial<StoredMarker> = {}, count = 1): StopOutcome {
-  return { kind: 'blocked', stored: stored({ reason: 'commit', cc_session_id: 's1', ...fields }, more), count }
+  return judged('block', { reason: 'commit', cc_session_id: 's1', ...fields }, more, count - 1)
 }
 
 function linesOf({ answer }: Spoken): string[] {
   return answer.kind === 'block' ? answer.reason.split('\n') : [answer.kind]
 }
 
-const CAPPED: StopOutcome = { kind: 'capped', stored: stored() }
+const CAPPED = judged('capped')
 const cappedNotice259 = () =>
   cappedNotice('259_x', 'specs/259_x/.postflight-abandoned', 'postflight adopt 259_x', 'postflight clear 259_x')
 const CAPPED_ALERT = 'task 259_x stopped without its postflight'
@@ -37,7 +38,7 @@ describe('the answer to a stop', () => {
   it('is an empty allow if nothing happened', () => {
     const nothing = { answer: { kind: 'allow' }, notices: [], alerts: [] }
     expect(speak({})).toEqual(nothing)
-    const ended = (['bypassed', 'expired'] as const).map((kind) => ({ kind, stored: stored() }))
+    const ended = [judged('bypassed'), judged('expired')]
     expect(speak({ outcomes: [{ kind: 'let-go', folder: FOLDER }, ...ended] })).toEqual(nothing)
   })
 
@@ -66,7 +67,7 @@ describe('the answer to a stop', () => {
   })
 
   it('tells the user of markers that are abandoned or could not be used, and of those without time', () => {
-    const failed: StopOutcome = { kind: 'failed', folder: taskFolder('7_y'), detail: 'EACCES' }
+    const failed: StopOutcome = { kind: 'unreadable', folder: taskFolder('7_y'), detail: 'EACCES' }
     const report = {
       outcomes: [failed, CAPPED],
       problems: [{ path: 'specs/archive', detail: 'EIO' }],
@@ -95,8 +96,7 @@ describe('the checks of specs/done.yaml', () => {
   })
 
   it('are given up with a notice that names this command', () => {
-    const given = (fields: object) =>
-      speak({ outcomes: [{ kind: 'capped', stored: stored(fields, { folder: DONE_FOLDER }) }] })
+    const given = (fields: object) => speak({ outcomes: [judged('capped', fields, { folder: DONE_FOLDER })] })
     expect(given({}).notices).toEqual([doneGivenUp('postflight done', undefined)])
     const checks = [{ run: 'true' }, { run: 'npm test', failed: { exit_code: 1, output: '' } }]
     const said = '`npm test` failed the last time (exit code 1)'
@@ -151,10 +151,12 @@ describe('a prompt of a workflow', () => {
 
 describe('what a person who looks elsewhere must know of', () => {
   it('is what has stopped or waits, each once', () => {
+    const wait = { wait: { for: 'go-ahead', count: 1 } }
     const outcomes: StopOutcome[] = [
       CAPPED,
       blocked(),
-      { kind: 'let-go', folder: taskFolder('7_y'), waitsFor: 'go-ahead' },
+      judged('waiting', wait, { folder: taskFolder('7_y') }),
+      judged('background', wait),
       { kind: 'let-go', folder: FOLDER },
     ]
     const waits = 'task 7_y waits for: go-ahead'
