@@ -12,12 +12,8 @@ export function isSpent(count: number): boolean {
   return count >= CONTINUATION_LIMIT
 }
 
-export type LoopGuard =
-  /** No file, or 0. */
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'number'; readonly value: number }
-  /** Does not change the count. */
-  | { readonly kind: 'garbled' }
+/** 0 without a file. Undefined if it is garbled, which does not change the count. */
+export type LoopGuard = number | undefined
 
 export type Claim = Readonly<{ key: string; slot: number; file?: string | undefined }>
 
@@ -40,16 +36,14 @@ export function parseClaimName(name: string): Claim | undefined {
 export function parseLoopGuard(text: string): LoopGuard {
   // `trim` also removes a byte-order mark.
   const digits = text.trim()
-  if (!/^\d+$/.test(digits)) return { kind: 'garbled' }
-  const value = Math.min(Number(digits), CONTINUATION_LIMIT)
-  return value === 0 ? { kind: 'absent' } : { kind: 'number', value }
+  return /^\d+$/.test(digits) ? Math.min(Number(digits), CONTINUATION_LIMIT) : undefined
 }
 
 export function countsFor(claim: Claim, marker: MarkerIdentity, guard: LoopGuard): boolean {
-  return guard.kind !== 'absent' || claim.key === claimKey(marker) || claim.file === marker.file
+  return guard !== 0 || claim.key === claimKey(marker) || claim.file === marker.file
 }
 
 export function countSpent(claims: readonly Claim[], marker: MarkerIdentity, guard: LoopGuard): number {
   const counted = claims.filter((claim) => countsFor(claim, marker, guard)).map((claim) => claim.slot)
-  return Math.min(CONTINUATION_LIMIT, Math.max(guard.kind === 'number' ? guard.value : 0, 0, ...counted))
+  return Math.min(CONTINUATION_LIMIT, Math.max(guard ?? 0, 0, ...counted))
 }

@@ -16,26 +16,25 @@ const ENDS = ['cleared', 'unchecked', 'capped', 'bypassed', 'expired', 'replaced
 
 export type RecordedEnd = (typeof ENDS)[number]
 
-class Draft {
-  readonly id: string
-  readonly task: string
-  /** Whether `create` wrote it or its predecessor. */
-  isMade = false
-  readonly sessions = new Set<string>()
-  readonly checks = new Set<string>()
-  passed: readonly string[] = []
-  end: RecordedEnd | undefined
-  /** Set while its abandoned marker must exist. */
-  kept: 'capped' | 'unchecked' | undefined
-  lastMs = Number.NEGATIVE_INFINITY
-  /** Its order: times are no order, because clocks are set. */
-  lastLine = 0
-
-  constructor(id: string, task: string) {
-    this.id = id
-    this.task = task
+function newDraft(id: string, task: string) {
+  return {
+    id,
+    task,
+    /** Whether `create` wrote it or its predecessor. */
+    isMade: false,
+    sessions: new Set<string>(),
+    checks: new Set<string>(),
+    passed: [] as readonly string[],
+    end: undefined as RecordedEnd | undefined,
+    /** Set while its abandoned marker must exist. */
+    kept: undefined as 'capped' | 'unchecked' | undefined,
+    lastMs: Number.NEGATIVE_INFINITY,
+    /** Its order: times are no order, because clocks are set. */
+    lastLine: 0,
   }
 }
+
+type Draft = ReturnType<typeof newDraft>
 
 export type MarkerRecord = Readonly<Draft>
 
@@ -49,7 +48,7 @@ export function markerRecords(lines: readonly JournalLine[]): MarkerRecord[] {
     if (!isText(task) || timeMs === undefined) continue
     if (event === 'clear' || event === 'adopt') settle(kept, line)
     if (!isMarkerId(id)) continue
-    const draft = drafts.get(id) ?? new Draft(id, task)
+    const draft = drafts.get(id) ?? newDraft(id, task)
     drafts.set(id, draft)
     draft.lastMs = Math.max(draft.lastMs, timeMs)
     lastLine += 1

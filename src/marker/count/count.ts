@@ -33,10 +33,10 @@ const GUARD_MAX_BYTES = 64
 export function readLoopGuard(folder: string): LoopGuard {
   const guard = pathIn(folder, LOOP_GUARD_FILE)
   const read = readSmallFile(guard, GUARD_MAX_BYTES)
-  if (read.kind === 'absent') return { kind: 'absent' }
+  if (read.kind === 'absent') return 0
   // We must not replace it, so nothing can be counted.
   if (read.kind === 'unreadable') throw new PostflightError('cannot-write', { path: guard, detail: read.detail })
-  return read.whole ? parseLoopGuard(read.text) : { kind: 'garbled' }
+  return read.whole ? parseLoopGuard(read.text) : undefined
 }
 
 /** Shows `count`, or more if others claimed meanwhile. No sync: the claims are on disk. */
@@ -62,13 +62,13 @@ export function readOwnCount(folder: string, marker: MarkerIdentity) {
   const guard = readLoopGuard(folder)
   let claims = readClaims(folder)
   const key = claimKey(marker)
-  if (guard.kind === 'absent') {
+  if (guard === 0) {
     claims = claims.map((claim) => (claim.key === key ? claim : { ...claim, file: readClaimedFile(folder, claim) }))
   }
   return {
     spent: countSpent(claims, marker, guard),
     stale: claims.filter((claim) => !countsFor(claim, marker, guard)),
-    floor: guard.kind === 'number' && guard.value > highestSlot(claims) ? guard.value : 0,
+    floor: guard !== undefined && guard > highestSlot(claims) ? guard : 0,
   }
 }
 
@@ -90,7 +90,7 @@ export function carryCount(folder: string, marker: MarkerIdentity, rewritten: Ma
 }
 
 function restoreLoopGuard(folder: string, marker: MarkerIdentity): void {
-  if (readLoopGuard(folder).kind === 'number') return
+  if ((readLoopGuard(folder) ?? 0) > 0) return
   const { spent } = readCount(folder, marker)
   if (spent === 0) return
   // It may be missing if git restored the marker.

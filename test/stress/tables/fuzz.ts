@@ -125,9 +125,8 @@ function seenOf({ text, task, ageMs, guard }: DecisionCase['markers'][number]): 
   const folder = { root: '/work', path: `/work/specs/${task}`, task, relative: `specs/${task}` }
   if (text === UNREADABLE) return { kind: 'unreadable', folder, detail: text }
   const marker = parseMarker(text)
-  const read = parseLoopGuard(guard)
   const changedMs = NOW_MS - ageMs
-  const spent = read.kind === 'number' ? read.value : 0
+  const spent = parseLoopGuard(guard) ?? 0
   const times = { modifiedMs: changedMs, changedMs }
   return { kind: 'marker', folder, marker, text, identity: { id: marker.id, file: 'f1-1' }, times, spent }
 }
