@@ -21,7 +21,7 @@ import type { Recorded } from '../project/journal-entry.ts'
 import { runFileNames } from '../run/store/run-file.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
 import { findMarkers } from '../stop/observe-stop.ts'
-import { aboutMarker, waitEndRecord } from '../stop/plan.ts'
+import { recordOf } from '../stop/plan.ts'
 import { waitVerdict } from '../stop/rules.ts'
 import { ownerNotNoted, waitNotNoted } from '../stop/stop-messages.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
@@ -57,10 +57,9 @@ export function handleToolUse(occasion: Occasion): Answered {
       const patienceMs = Math.min(HOOK_PATIENCE_MS, (deadline ?? Number.POSITIVE_INFINITY) - processAgeMs())
       const { plan, marker } = changeMarker(folder, (present) => decide(stored, present), { patienceMs })
       if (plan === undefined) continue
-      if (plan.owns) {
-        recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, marker, payload) } })
-      }
-      if (plan.ended !== undefined) recorded.push(waitEndRecord(folder, marker, payload, plan.ended))
+      const changed = { folder, marker }
+      if (plan.owns) recorded.push(recordOf(changed, payload, { event: 'claim' }))
+      if (plan.ended !== undefined) recorded.push(recordOf(changed, payload, { event: 'wait-end', detail: plan.ended }))
     } catch (error) {
       const note = intended.owns ? ownerNotNoted : waitNotNoted
       complaints.push(note(markerDisplayPath(folder), errorText(error)))

@@ -13,14 +13,7 @@ import type { StoredMarker } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { countContinuations } from './observe-stop.ts'
-import {
-  type JudgedMarker,
-  type PlannedMarker,
-  planMarker,
-  type StopOutcome,
-  stampsWait,
-  waitEndRecord,
-} from './plan.ts'
+import { type JudgedMarker, type PlannedMarker, planMarker, recordOf, type StopOutcome, stampsWait } from './plan.ts'
 import { judgeOwnership, waitVerdict } from './rules.ts'
 
 /** If a marker changes meanwhile, we observe and plan it again, up to this often, and then allow the stop. */
@@ -135,5 +128,6 @@ export function updateWait(folder: TaskFolder, moment: Moment, kind: SessionEven
     },
     { patienceMs: HOOK_PATIENCE_MS },
   )
-  return plan?.ended === undefined ? [] : [waitEndRecord(folder, marker, moment.payload, plan.ended)]
+  if (plan?.ended === undefined) return []
+  return [recordOf({ folder, marker }, moment.payload, { event: 'wait-end', detail: plan.ended })]
 }

@@ -44,43 +44,36 @@ export function stampsWait(rule: Ownership | Rule, marker: Marker, moment: Momen
 
 export function recordsOf(outcomes: readonly StopOutcome[], payload: Payload): Recorded[] {
   return outcomes.flatMap((outcome) => {
-    const entry = entryOf(outcome, payload)
-    return entry === undefined ? [] : { root: outcome.folder.root, entry }
+    const entry = entryOf(outcome)
+    return entry === undefined ? [] : recordOf(outcome, payload, entry)
   })
 }
 
-function entryOf(outcome: StopOutcome, payload: Payload): JournalEntry | undefined {
+function entryOf(outcome: StopOutcome): JournalEntry | undefined {
   if (outcome.kind === 'let-go') return undefined
-  if (outcome.kind === 'unreadable') {
-    const { session: hostSession, agent } = payload
-    return { event: 'error', task: outcome.folder.task, hostSession, agent, detail: outcome.detail }
-  }
-  const { rule, folder, marker, spent } = outcome
-  const about = aboutMarker(folder, marker, payload)
+  if (outcome.kind === 'unreadable') return { event: 'error', detail: outcome.detail }
+  const { rule, marker, spent } = outcome
   switch (rule) {
     case 'block':
-      return { event: 'block', count: spent + 1, ...about }
+      return { event: 'block', count: spent + 1 }
     case 'capped':
-      return { event: 'cap', outcome: rule, count: CONTINUATION_LIMIT, ...about }
+      return { event: 'cap', outcome: rule, count: CONTINUATION_LIMIT }
     case 'bypassed':
-      return { event: 'bypass', outcome: rule, keeps: mayHaveChecks(marker) ? about.markerId : undefined, ...about }
+      return { event: 'bypass', outcome: rule, keeps: mayHaveChecks(marker) ? ownId(marker) : undefined }
     case 'expired':
-      return { event: 'expire', outcome: rule, ...about }
+      return { event: 'expire', outcome: rule }
     default:
       return undefined
   }
 }
 
-export function waitEndRecord(folder: TaskFolder, marker: Marker, payload: Payload, purpose: string): Recorded {
-  const entry: JournalEntry = { event: 'wait-end', detail: purpose, ...aboutMarker(folder, marker, payload) }
-  return { root: folder.root, entry }
+type Recordable = Readonly<{ folder: TaskFolder; marker?: Marker }>
+
+export function recordOf({ folder, marker }: Recordable, payload: Payload, entry: JournalEntry): Recorded {
+  const { session: hostSession, agent } = payload
+  return { root: folder.root, entry: { ...entry, markerId: ownId(marker), task: folder.task, hostSession, agent } }
 }
 
-export function aboutMarker(folder: TaskFolder, marker: Marker, payload: Payload): Omit<JournalEntry, 'event'> {
-  return {
-    markerId: isMarkerId(marker.id) ? marker.id : undefined,
-    task: folder.task,
-    hostSession: payload.session,
-    agent: payload.agent,
-  }
+function ownId(marker: Marker | undefined): string | undefined {
+  return isMarkerId(marker?.id) ? marker.id : undefined
 }

@@ -5,11 +5,11 @@ import {
   blocks,
   type JudgedMarker,
   planMarker,
+  recordOf,
   recordsOf,
   type SeenMarker,
   type StopOutcome,
   stampsWait,
-  waitEndRecord,
 } from '../../../src/stop/plan.ts'
 import { judgeOwnership, RULES, type Rule } from '../../../src/stop/rules.ts'
 import { mainStop, seen, stopOf, subagentStop, taskFolder } from '../builders.ts'
@@ -143,7 +143,7 @@ describe('the journal', () => {
   })
 
   it('says what an agent waited for when the wait ends', () => {
-    expect(waitEndRecord(FOLDER, STORED.marker, PAYLOAD, 'go-ahead')).toEqual({
+    expect(recordOf(STORED, PAYLOAD, { event: 'wait-end', detail: 'go-ahead' })).toEqual({
       root: '/home/me/p',
       entry: { event: 'wait-end', detail: 'go-ahead', ...ABOUT },
     })
