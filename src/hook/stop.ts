@@ -10,6 +10,7 @@ import type { Occasion, Payload } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { JOURNAL_FOLDER, REPORTS_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { stripControl } from '../kernel/text.ts'
+import { forEveryOne } from '../kernel/values.ts'
 import { makeJournalFolder } from '../project/journal.ts'
 import type { SearchProblem } from '../project/task-folder.ts'
 import { runFileNames } from '../run/store/run-file.ts'
@@ -67,30 +68,19 @@ function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes:
   if (!isBlocked || agent === undefined || lastMessage === undefined) return []
   if (!anyHost('handsOverReports', payload, environment)) return []
   // The caller's hook does not find a root in the sub-agent's worktree.
-  return roots.flatMap((root) => {
-    try {
-      keepReport(root, agent, lastMessage, nowMs)
-      return []
-    } catch (error) {
-      return [reportNotKept(agent, errorText(error))]
-    }
-  })
+  const failures: unknown[] = []
+  forEveryOne(roots, failures, (root) => keepReport(root, agent, lastMessage, nowMs))
+  return failures.map((error) => reportNotKept(agent, errorText(error)))
 }
 
 export function handleReturn(
   { payload: { event }, roots }: Occasion,
   returned: NonNullable<Payload['returned']>,
 ): Answered {
-  const complaints: string[] = []
+  const failures: unknown[] = []
   // An agent that changed folders may have several reports.
-  const kept = roots.flatMap((root) => {
-    try {
-      return takeReport(root, returned.agent) ?? []
-    } catch (error) {
-      complaints.push(reportNotHandedOver(returned.agent, errorText(error)))
-      return []
-    }
-  })
+  const kept = forEveryOne(roots, failures, (root) => takeReport(root, returned.agent) ?? [])
+  const complaints = failures.map((error) => reportNotHandedOver(returned.agent, errorText(error)))
   const [longest] = kept.sort((one, other) => other.length - one.length)
   if (longest === undefined || comparable(returned.message).includes(comparable(longest))) {
     return { ...NOTHING_DONE, complaints }

@@ -19,6 +19,18 @@ export function succeeds(action: () => unknown): boolean {
   }, false)
 }
 
+/** Does `action` for every item, even if it fails for one of them. */
+export function forEveryOne<T, R>(items: readonly T[], failures: unknown[], action: (item: T) => R | R[]): R[] {
+  return items.flatMap((item) => {
+    try {
+      return action(item)
+    } catch (error) {
+      failures.push(error)
+      return []
+    }
+  })
+}
+
 /** Empty if the text is not a JSON object. Editors on Windows write a byte order mark. */
 export function jsonObjectIn(text: string): Record<string, unknown> {
   const value: unknown = attempt(() => JSON.parse(text.replace(/^\ufeff/, '')))

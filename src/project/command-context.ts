@@ -112,18 +112,6 @@ export function recordInJournal(context: CommandContext, root: string, ...entrie
   if (problem !== undefined) context.note(notInJournal(problem, 'postflight'))
 }
 
-/** Does `action` for every item, even if it fails for one of them. */
-export function forEveryOne<T, R>(items: readonly T[], failures: unknown[], action: (item: T) => R | R[]): R[] {
-  return items.flatMap((item) => {
-    try {
-      return action(item)
-    } catch (error) {
-      failures.push(error)
-      return []
-    }
-  })
-}
-
 export function displayPath(context: CommandContext, target: string): string {
   const relative = path.relative(context.cwd, target)
   return inLine(relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? target : relative)
