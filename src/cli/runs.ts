@@ -48,7 +48,7 @@ export async function changeRun(
 }
 
 export function recordEnd(context: CommandContext, folder: TaskFolder, wasActive: boolean, state: WorkflowState): void {
-  if (wasActive && !state.active) recordInJournal(context, folder.root, endEntry(folder.task, state))
+  if (wasActive && !state.active) recordInJournal(context, folder, endEntry(folder.task, state))
 }
 
 export function runResult(context: CommandContext, folder: TaskFolder, state: WorkflowState, more: string[] = []) {

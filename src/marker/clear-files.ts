@@ -52,17 +52,16 @@ export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, st
 /** `done`: the checks that passed before. */
 export function recordCleared(
   context: CommandContext,
-  { root, task }: TaskFolder,
+  folder: TaskFolder,
   { marker, abandoned, isUnchecked }: Omit<NonNullable<ReturnType<typeof clearFolder>>, 'files'>,
   done: readonly RunCheck[],
   detail?: string,
 ): void {
-  recordInJournal(context, root, {
+  recordInJournal(context, folder, {
     event: 'clear',
     outcome: marker === undefined ? undefined : isUnchecked ? 'unchecked' : 'cleared',
     markerId: marker?.id,
     settles: abandoned.map(({ id }) => id),
-    task,
     hostSession: context.session,
     checks: done.map(({ run }) => run),
     detail,

@@ -27,10 +27,9 @@ export async function prove(
   const failed = failedOf(done)
   if (failed !== undefined) {
     const how = `${failureWords(failed.failure)}; ${seconds(failed.durationMs)}`
-    recordInJournal(context, folder.root, {
+    recordInJournal(context, folder, {
       event: 'check',
       markerId: marker?.id,
-      task: folder.task,
       hostSession: context.session,
       detail: `failed: ${checkCommand(failed.run)} (${how})`,
     })

@@ -105,10 +105,15 @@ export function requireTaskFolder(
 }
 
 /** Prints a note if the journal cannot be written. Also tells OpenCode's plugin the root. */
-export function recordInJournal(context: CommandContext, root: string, ...entries: readonly JournalEntry[]): void {
+export function recordInJournal(
+  context: CommandContext,
+  { root, task }: Pick<TaskFolder, 'root' | 'task'>,
+  ...entries: readonly JournalEntry[]
+): void {
   noteRoot(context.environment[ROOTS_FILE_VARIABLE], root)
+  const ofTask = entries.map((entry) => ({ task, ...entry }))
   // The command may have started minutes ago, before its checks.
-  const problem = appendJournal(root, entries, Date.now())
+  const problem = appendJournal(root, ofTask, Date.now())
   if (problem !== undefined) context.note(notInJournal(problem, 'postflight'))
 }
 

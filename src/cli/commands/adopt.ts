@@ -76,13 +76,12 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
   const { fields, dropped, keepsUnchecked, replaces, isRevived } = writeNewMarker(folder, plan, { revives: true })
   const { id } = fields
   const target = path.join(folder.path, MARKER_FILE)
-  recordInJournal(context, folder.root, {
+  recordInJournal(context, folder, {
     event: 'adopt',
     markerId: id,
     replaces,
     keeps: keepsUnchecked ? replaces : undefined,
     settles: !isRevived || keepsUnchecked ? [] : [replaces],
-    task: folder.task,
     hostSession: session,
     agent,
     detail:

@@ -57,7 +57,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
       if (task === undefined) return []
       throw new PostflightError('bypass-none', { folder: folder.relative })
     }
-    recordInJournal(context, root, { event: 'bypass-request', markerId: marker.id, task: folder.task })
+    recordInJournal(context, folder, { event: 'bypass-request', markerId: marker.id })
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
   })
   const trusted = task === undefined && hasDoneFile(root) ? readTrusted(root, context) : undefined
@@ -82,7 +82,7 @@ async function stopRuns(context: CommandContext, root: string, failures: unknown
   const { stopRunNow } = await import('../../run/store/run.ts')
   return forEveryOne(listActiveRuns(root, nowMs), failures, ({ folder, hostSession }) => {
     stopRunNow(folder, nowMs)
-    recordInJournal(context, root, { event: 'workflow', task: folder.task, hostSession, detail: 'stopped' })
+    recordInJournal(context, folder, { event: 'workflow', hostSession, detail: 'stopped' })
     const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOption)
     return { task: folder.task, path: folder.relative, resume }
   })

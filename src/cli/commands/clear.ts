@@ -177,14 +177,8 @@ function settleLost(
     }
     if (!isDryRun) {
       forgetGivenUp({ root, relative })
-      recordInJournal(context, root, {
-        event: 'clear',
-        markerId: record?.id,
-        settles: [],
-        task: lost.task,
-        hostSession: session,
-        detail: 'its file was gone',
-      })
+      const entry = { event: 'clear', markerId: record?.id, settles: [], hostSession: session } as const
+      recordInJournal(context, { root, task: lost.task }, { ...entry, detail: 'its file was gone' })
     }
     return {
       cleared: { ...base, steps_left: [], files: [], checks: [], unchecked: false },

@@ -96,10 +96,9 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const dropped = droppedSteps(previous, keepsCount, options.step)
   const hasChecks = options.check.length + options.stepCheck.length > 0
   const isKept = previous !== undefined && markers.mayHaveChecks(previous) && !keepsCount
-  recordInJournal(context, root, {
+  recordInJournal(context, folder, {
     event: 'create',
     markerId: id,
-    task: folder.task,
     hostSession: owner.session,
     agent: owner.agent,
     replaces: keepsCount ? undefined : previous?.id,

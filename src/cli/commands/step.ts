@@ -59,7 +59,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const done = !options.undo
   if (!plan.isSame) {
     const detail = `${done ? 'done' : 'undone'}: ${name}`
-    recordInJournal(context, folder.root, { event: 'step', markerId: marker.id, task: folder.task, detail })
+    recordInJournal(context, folder, { event: 'step', markerId: marker.id, detail })
   }
   const number = plan.index + 1
   const unchanged = plan.isSame ? `${done ? 'already done' : 'was not done'}; ` : ''

@@ -64,14 +64,9 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const [first] = waits
   if (first === undefined) throw failures[0] ?? new PostflightError('marker-none', { folder: folder.relative })
   for (const failure of failures) context.note(`postflight: ${messageOf(failure)}`)
-  recordInJournal(context, folder.root, {
-    event: 'wait',
-    markerId: first.id ?? undefined,
-    task: folder.task,
-    hostSession: caller.session,
-    agent: caller.agent,
-    detail: options.for,
-  })
+  const { session: hostSession, agent } = caller
+  const markerId = first.id ?? undefined
+  recordInJournal(context, folder, { event: 'wait', markerId, hostSession, agent, detail: options.for })
   const lines = waits.map((one) => `waiting ${displayPath(context, one.path)}${one.id === null ? '' : `  ${one.id}`}`)
   const until = waits.some(({ left }) => left === 'here-only')
     ? 'that was the tenth wait, the limit: it allows stops only at the prompt where the tenth wait began'

@@ -75,7 +75,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   requireTrust(folder, state, context)
   const done = await runPhaseCheck(folder, state, run, { limitMs: options.timeout, obeysSignals: true })
   if (done.kind === 'busy') return resultOf('running', [checkIsRunning(context, run, done.sinceMs)])
-  recordInJournal(context, folder.root, done.entry)
+  recordInJournal(context, folder, done.entry)
   await publishChange(context, folder)
   const { failure, durationMs, output } = done.check
   const notBound = done.notBound.length === 0 ? [] : [notBoundNote(done.notBound)]

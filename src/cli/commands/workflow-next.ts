@@ -92,7 +92,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
         truster: context,
         check: { limitMs: options.timeout, obeysSignals: true },
         untilChecked: false,
-        record: (entries) => recordInJournal(context, folder.root, ...entries),
+        record: (entries) => recordInJournal(context, folder, ...entries),
       })
   if (!options.peek) await publishChange(context, folder)
   if (turn.command === 'checking') return wait(checkIsRunning(context, turn.run, turn.sinceMs), 0)

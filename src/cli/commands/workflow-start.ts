@@ -71,7 +71,7 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
     }),
   )
   trustRun(state, { environment: context.environment, session: runner.hostSession })
-  recordInJournal(context, folder.root, startEntry(folder.task, state))
+  recordInJournal(context, folder, startEntry(folder.task, state))
   // The run has started, so a failure is a note.
   const noted = (error: unknown): readonly string[] => {
     context.note(messageOf(error, context.rootOption))

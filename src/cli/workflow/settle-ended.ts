@@ -27,7 +27,7 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
   if (!isDryRun) {
     settleRun(folder)
     const detail = `settled the ${workflow}`
-    recordInJournal(context, folder.root, { event: 'clear', task, hostSession: context.session, settles: [], detail })
+    recordInJournal(context, folder, { event: 'clear', hostSession: context.session, settles: [], detail })
   }
   const resume = needOf(state).kind === 'resume' ? command('workflow', 'resume') : null
   const verb = isDryRun ? 'would settle' : 'settled'
