@@ -1,22 +1,21 @@
 import { hostsOfShell, shellIdentity } from '../hosts/all-hosts.ts'
+import { OWNER_FROM_ENVIRONMENT } from '../marker/marker.ts'
 import type { CommandContext } from '../project/command-context.ts'
 
-export type Identity = Readonly<{ session: string | undefined; agent: string | undefined; isSubagent?: boolean }>
+export type Identity = Readonly<ReturnType<typeof callerOf>>
 
 type Named = Readonly<{ hostSession?: string | undefined; agent?: string }>
 
-export function callerOf(context: CommandContext, options: Named): Identity {
-  const fromShell = shellIdentity(context.environment)
+export function callerOf({ environment }: CommandContext, { hostSession, agent }: Named) {
+  const fromShell = shellIdentity(environment)
   // The environment's agent belongs to its own session.
-  const sameSession = options.hostSession === undefined || options.hostSession === fromShell?.session
+  const sameSession = hostSession === undefined || hostSession === fromShell?.session
+  const isFromEnvironment = hostSession === undefined && (agent === undefined || hostsOfShell(environment).length > 1)
   return {
-    session: options.hostSession ?? fromShell?.session,
-    agent: options.agent ?? (sameSession ? fromShell?.agent : undefined),
+    session: hostSession ?? fromShell?.session,
+    agent: agent ?? (sameSession ? fromShell?.agent : undefined),
     isSubagent: sameSession && fromShell?.isSubagent === true,
+    /** The hook may correct such an owner (docs/design.md, "Ownership"). */
+    ownerFrom: isFromEnvironment && fromShell !== undefined ? OWNER_FROM_ENVIRONMENT : undefined,
   }
-}
-
-/** The hook may correct such an owner (docs/design.md, "Ownership"). */
-export function isFromEnvironment({ environment }: CommandContext, { hostSession, agent }: Named): boolean {
-  return hostSession === undefined && (agent === undefined || hostsOfShell(environment).length > 1)
 }

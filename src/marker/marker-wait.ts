@@ -6,16 +6,7 @@ import { isJsonObject, known, WAIT_LIMIT } from '../kernel/values.ts'
 /** In ms, between two hooks of one stop. If longer, the clock was set back. */
 const SAME_STOP_MS = 60_000
 
-export interface Wait {
-  readonly for: string
-  /** How many prompts it has waited at, including this one. */
-  readonly count: number
-  readonly promptId?: string
-  /** At the replaced wait's prompt, both count as one. */
-  readonly lastPromptId?: string
-  /** Without prompt ids: when its one stop was allowed (ms since the epoch). */
-  readonly stoppedMs?: number
-}
+export type Wait = Readonly<NonNullable<ReturnType<typeof parseWait>>>
 
 export type SessionEvent = { readonly kind: 'session-start' } | WaitMoment
 
@@ -39,18 +30,22 @@ export function sessionEvent({ payload, startMs }: Moment, kind: SessionEvent['k
   return { kind: isCall ? 'call' : kind, isMain, prompt: payload.prompt, startMs }
 }
 
-export function parseWait(value: unknown): Wait | undefined {
+export function parseWait(value: unknown) {
   if (!isJsonObject(value)) return undefined
-  const { for: purpose, count, prompt_id: promptId, last_prompt_id: lastPromptId, stopped_ms: stoppedMs } = value
-  const isText = (one: unknown): one is string => typeof one === 'string' && one !== ''
-  if (!isText(purpose) || !isCount(count) || count === 0) return undefined
-  return {
+  const { count, prompt_id: promptId, last_prompt_id: lastPromptId, stopped_ms: stoppedMs } = value
+  const text = (one: unknown): string | undefined => (typeof one === 'string' && one !== '' ? one : undefined)
+  const purpose = text(value.for)
+  if (purpose === undefined || !isCount(count) || count === 0) return undefined
+  return known({
     for: purpose,
+    /** How many prompts it has waited at, including this one. */
     count,
-    ...(isText(promptId) && { promptId }),
-    ...(isText(lastPromptId) && { lastPromptId }),
-    ...(typeof stoppedMs === 'number' && { stoppedMs }),
-  }
+    promptId: text(promptId),
+    /** At the replaced wait's prompt, both count as one. */
+    lastPromptId: text(lastPromptId),
+    /** Without prompt ids: when its one stop was allowed (ms since the epoch). */
+    stoppedMs: typeof stoppedMs === 'number' ? stoppedMs : undefined,
+  })
 }
 
 export function isCount(value: unknown): value is number {
@@ -108,14 +103,9 @@ function countAt({ count, lastPromptId }: Wait, prompt: string | undefined): num
   return lastPromptId === undefined || lastPromptId === prompt ? count : count + 1
 }
 
-export function announcedWait(purpose: string, present: Wait | undefined, used: number) {
-  return {
-    wait: known({
-      for: purpose,
-      count: nextCount(present, used),
-      last_prompt_id: present?.stoppedMs === undefined ? (present?.promptId ?? present?.lastPromptId) : undefined,
-    }),
-  }
+export function announcedWait(purpose: string, present: Wait | undefined, used: number): Wait {
+  const lastPromptId = present?.stoppedMs === undefined ? (present?.promptId ?? present?.lastPromptId) : undefined
+  return known({ for: purpose, count: nextCount(present, used), lastPromptId })
 }
 
 /** `here-only`: the tenth wait was used, and its prompt is still the current one. */

@@ -5,14 +5,14 @@ import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
 import { checkList, keptUnchecked } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
-import { commandsOf, isOwnChecks, mayHaveChecks, OWNER_FROM_ENVIRONMENT, withFields } from '../../marker/marker.ts'
+import { commandsOf, isOwnChecks, mayHaveChecks, withFields } from '../../marker/marker.ts'
 import { writeNewMarker } from '../../marker/marker-store.ts'
 import type { StoredMarker } from '../../marker/stored-marker.ts'
 import { displayPath, recordInJournal, requireTaskFolder } from '../../project/command-context.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
-import { callerOf, isFromEnvironment } from '../caller.ts'
+import { callerOf } from '../caller.ts'
 import { type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
 import { checkIds } from '../option-values.ts'
 
@@ -43,7 +43,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
   checkIds({ '--host-session': options.hostSession, '--agent': options.agent })
   const folder = requireTaskFolder(context, task)
   if (isSessionFolder(folder)) throw new PostflightError('adopt-done', { folder: folder.relative })
-  const { session, agent } = callerOf(context, options)
+  const { session, agent, ownerFrom } = callerOf(context, options)
   if (session === undefined) throw new PostflightError('session-unknown')
   const plan = (present: StoredMarker | undefined, isRevived: boolean) => {
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
@@ -57,7 +57,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
       cc_session_id: session,
       agent_id: agent,
       agent_type: undefined,
-      owner_from: isFromEnvironment(context, options) ? OWNER_FROM_ENVIRONMENT : undefined,
+      owner_from: ownerFrom,
       stop_hook_active: false,
       wait: undefined,
       checks_session: undefined,

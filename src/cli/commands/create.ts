@@ -22,7 +22,7 @@ import { isMarkerId, type TaskFolder, taskNumberOf } from '../../project/task-fo
 import { hookNote } from '../../setup/install/unwired.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import * as field from '../../views/documents.ts'
-import { callerOf, type Identity, isFromEnvironment } from '../caller.ts'
+import { callerOf, type Identity } from '../caller.ts'
 import { type Declaration, HOST_SESSION, invalidValue, type OptionsOf, type Run, repeatable, TASK } from '../command.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
@@ -82,7 +82,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const caller = callerOf(context, options)
   // Its owner is a sub-agent, even if main's shell runs the command (docs/design.md, "Ownership").
   const isForSubagent = options.agentType !== undefined && caller.agent === MAIN_AGENT
-  const identity: Identity = isForSubagent ? { ...caller, agent: undefined } : caller
+  const identity = isForSubagent ? { ...caller, agent: undefined } : caller
   const { folder, isNewRoot, fields, keepsCount, previous } = await inTaskFolder(
     context,
     task,
@@ -92,7 +92,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   )
   const { root } = folder
   const { id } = fields
-  const owner: Identity = { session: identity.session, agent: fields.agent_id }
+  const owner = { session: identity.session, agent: fields.agent_id }
   const dropped = droppedSteps(previous, keepsCount, options.step)
   const hasChecks = options.check.length + options.stepCheck.length > 0
   const isKept = previous !== undefined && markers.mayHaveChecks(previous) && !keepsCount
@@ -206,7 +206,6 @@ function fieldsFor(
   const steps: MarkerStep[] = options.step.map((name) => ({ name, done: done.has(name) }))
   const id = isMarkerId(renewed?.id) ? renewed.id : newMarkerId()
   const agent = identity.agent ?? renewed?.agent
-  const { session } = identity
   const fresh = known({
     id,
     session_id:
@@ -217,9 +216,8 @@ function fieldsFor(
     reason: options.reason ?? renewed?.reason ?? markers.DEFAULT_REASON,
     created: toIsoSeconds(context.nowMs),
     stop_hook_active: false,
-    cc_session_id: session,
-    owner_from:
-      session !== undefined && isFromEnvironment(context, options) ? markers.OWNER_FROM_ENVIRONMENT : undefined,
+    cc_session_id: identity.session,
+    owner_from: identity.ownerFrom,
     agent_id: agent,
     agent_type: options.agentType ?? renewed?.agentType,
     // Without new steps the list stays as it is in the file, unknown keys included.
@@ -317,7 +315,7 @@ function isForOperation(marker: Marker, operation: string | undefined): boolean 
  * Whether the hook cannot learn which agent made the marker: the output does not reach it, and the time of the shell
  * call is not known, or fits another marker too.
  */
-function isOwnerLost(context: CommandContext, folder: TaskFolder, { session, agent }: Identity): boolean {
+function isOwnerLost(context: CommandContext, folder: TaskFolder, { session, agent }: Partial<Identity>): boolean {
   if (session === undefined || agent !== undefined) return false
   const host = shellIdentity(context.environment)
   if (!context.isOutputCaught({ isPiped: host?.isPiped === true })) return false

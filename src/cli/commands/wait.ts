@@ -2,12 +2,12 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { MAIN_AGENT } from '../../hosts/payload.ts'
 import { messageOf, PostflightError } from '../../kernel/errors.ts'
-import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
+import { MARKER_FILE, RUN_ID_FILE } from '../../kernel/files.ts'
 import { forEveryOne } from '../../kernel/values.ts'
 import type { Marker } from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
-import { announcedWait, waitsLeft } from '../../marker/marker-wait.ts'
+import { announcedWait, formatWait, waitsLeft } from '../../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../../marker/stored-marker.ts'
 import { displayPath, recordInJournal, requireTaskFolder } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -54,10 +54,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
       hasRun && requireReadable(readMarker(folder)) === undefined
         ? undefined
         : waitOfMarker(folder, options.for, caller),
-    () => {
-      const run = runs?.announceRunWait(folder, caller, options.for)
-      return run && { ...run, path: path.join(folder.path, RUN_STATE_FILE), count: run.wait.count }
-    },
+    () => runs?.announceRunWait(folder, caller, options.for),
   ]
   const failures: unknown[] = []
   const waits = forEveryOne(announcers, failures, (announce) => announce() ?? [])
@@ -86,10 +83,11 @@ function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity) {
       throw new PostflightError('wait-refused', { path: markerDisplayPath(folder), task: taskWord(folder), why })
     }
     const { wait: before, waits: used = 0 } = present
-    return { fields: announcedWait(purpose, before, used), left: waitsLeft(before, used) }
+    const wait = announcedWait(purpose, before, used)
+    return { fields: { wait: formatWait(wait) }, count: wait.count, left: waitsLeft(before, used) }
   })
-  const { count } = plan.fields.wait
-  return { id: marker.id ?? null, path: path.join(folder.path, MARKER_FILE), count, left: plan.left }
+  const { count, left } = plan
+  return { id: marker.id ?? null, path: path.join(folder.path, MARKER_FILE), count, left }
 }
 
 function whyRefused(marker: Marker, { session, agent, isSubagent }: Identity) {

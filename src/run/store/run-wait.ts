@@ -1,7 +1,9 @@
+import path from 'node:path'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
 import { MAIN_AGENT, type Moment } from '../../hosts/payload.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
-import { announcedWait, parseWait, sessionEvent, type Wait, waitsLeft } from '../../marker/marker-wait.ts'
+import { RUN_STATE_FILE } from '../../kernel/files.ts'
+import { announcedWait, sessionEvent, waitsLeft } from '../../marker/marker-wait.ts'
 import { announcesWait, idsIn, WAIT_LINE } from '../../marker/recorded-owner.ts'
 import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -25,9 +27,9 @@ export function announceRunWait(
     if (agent !== undefined && agent !== MAIN_AGENT) throw refused('run-by-sub-agent')
     const left = waitsLeft(state.wait, state.waits)
     if (left === 'no') throw refused('run-limit')
-    const wait = parseWait(announcedWait(purpose, state.wait, state.waits).wait) as Wait
+    const wait = announcedWait(purpose, state.wait, state.waits)
     writeState(folder, { ...state, wait }, state)
-    return { id: state.id, wait, left }
+    return { id: state.id, path: path.join(folder.path, RUN_STATE_FILE), count: wait.count, left }
   })
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { announcedWait, parseWait, waitsLeft } from '../../../src/marker/marker-wait.ts'
+import { announcedWait, waitsLeft } from '../../../src/marker/marker-wait.ts'
 import { promptBound, runBound } from '../../../src/run/definition/bound.ts'
 import { afterSessionStart, judgeAgentStop } from '../../../src/run/machine/agent-stop.ts'
 import { reconcile } from '../../../src/run/machine/machine.ts'
@@ -125,8 +125,7 @@ function happen(world: Run, event: Event, agent: Agent, chain: number): boolean 
       return steer(world, retryStep(state, chain % 5, NOW))
     default: {
       if (event === 'wait' && waitsLeft(state.wait, state.waits) !== 'no') {
-        const { wait } = announcedWait('an answer', state.wait, state.waits)
-        world.state = reread({ ...state, wait: parseWait(wait) })
+        world.state = reread({ ...state, wait: announcedWait('an answer', state.wait, state.waits) })
       }
       const isMain = event !== 'helper stops'
       const isInterrupted = event === 'interrupted'

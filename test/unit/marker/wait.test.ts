@@ -114,7 +114,7 @@ describe('the number of a wait', () => {
     ['may be ten again at its prompt', { ...STAMPED, count: 10 }, 9, { ...second, count: 10 }, 'here-only'],
     ['may not be eleven', undefined, 10, { count: 11 }, 'no'],
   ])('%s', (_what, present, used, expected, left) => {
-    expect(announcedWait('y', present, used)).toEqual({ wait: { for: 'y', ...expected } })
+    expect(formatWait(announcedWait('y', present, used))).toEqual({ for: 'y', ...expected })
     expect(waitsLeft(present, used)).toBe(left)
   })
 
