@@ -56,16 +56,12 @@ export const clearDocument = () =>
 
 export type ClearDocument = field.DocumentOf<typeof clearDocument>
 
-interface Clearing {
-  readonly returnMeta: boolean
-  readonly dryRun: boolean
-  readonly runChecks: boolean
-  readonly unchecked: boolean
-  readonly orphaned: boolean
+type Flag = 'returnMeta' | 'dryRun' | 'runChecks' | 'unchecked' | 'orphaned' | 'isNamed'
+
+/** `isNamed`: then its `.return-meta.json` is removed even without other files of ours. */
+interface Clearing extends Readonly<Record<Flag, boolean>> {
   readonly timeout: number
-  /** Then its `.return-meta.json` is removed even without other files of ours. */
-  readonly isNamed: boolean
-  readonly isOrphaned: (content: FolderContent) => boolean
+  readonly isWanted: (content: FolderContent) => boolean
 }
 
 /** Neither: `--unchecked` keeps abandoned markers that have checks. */
@@ -78,6 +74,7 @@ export interface ClearResult {
 
 export async function clearOne(context: CommandContext, folder: TaskFolder, clearing: Clearing) {
   const found = contentOf(folder, clearing.returnMeta)
+  if (!clearing.isWanted(found)) return undefined
   const before = markersIn(found)
   const keepsUnchecked =
     clearing.unchecked || (clearing.orphaned && before.pending !== undefined && mayHaveChecks(before.pending))
@@ -130,7 +127,7 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
       returnMeta: clearing.returnMeta,
       keepsUnchecked,
       still: (content) =>
-        clearing.isOrphaned(content) && (skipsChecks || isProven(content, before.pending, caller, done)),
+        clearing.isWanted(content) && (skipsChecks || isProven(content, before.pending, caller, done)),
     })
   } catch (error) {
     // A marker that is gone although its folder could not be synced was not removed by hand.

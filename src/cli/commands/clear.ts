@@ -5,7 +5,7 @@ import { stopNowLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
-import { contentOf, type FolderContent } from '../../marker/clear-files.ts'
+import type { FolderContent } from '../../marker/clear-files.ts'
 import { forgetGivenUp } from '../../marker/given-up.ts'
 import { checksSessionOf } from '../../marker/marker.ts'
 import type { StoredMarker } from '../../marker/stored-marker.ts'
@@ -59,7 +59,7 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
       const result = await clearOne(context, folder, {
         ...options,
         isNamed: task !== undefined,
-        isOrphaned: (content) => !options.orphaned || isOrphaned(context, content),
+        isWanted: (content) => !options.orphaned || isOrphaned(context, content),
       })
       if (result !== undefined) results.push(result)
     } catch (error) {
@@ -125,20 +125,17 @@ function foldersToClear(context: CommandContext, root: string, task: string | un
   const { folders, problems } = listTaskFolders(root)
   // A folder that cannot be searched leads to one error at the end.
   const seen = folders.filter((folder) => problems.every((problem) => problem.path !== folder.path))
-  return { folders: options.orphaned ? seen.filter((folder) => looksOrphaned(context, folder)) : folders, problems }
-}
-
-function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {
-  const content = contentOf(folder)
-  if (content.pending?.kind !== 'unreadable') return isOrphaned(context, content)
-  const why = `cannot be read (${content.pending.detail}), so it was not cleared`
-  context.note(`postflight: ${markerDisplayPath(folder)} ${why}`)
-  return false
+  return { folders: options.orphaned ? seen : folders, problems }
 }
 
 function isOrphaned(context: CommandContext, { pending, abandoned }: FolderContent): boolean {
+  if (pending?.kind === 'unreadable') {
+    const why = `cannot be read (${pending.detail}), so it was not cleared`
+    context.note(`postflight: ${markerDisplayPath(pending.folder)} ${why}`)
+    return false
+  }
   return (
-    (pending === undefined || (pending.kind === 'marker' && isLeftBehind(context, pending))) &&
+    (pending === undefined || isLeftBehind(context, pending)) &&
     abandoned.every(({ read }) => read.kind !== 'marker' || isUnowned(read.marker) || isLeftBehind(context, read))
   )
 }
