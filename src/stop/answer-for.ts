@@ -4,14 +4,13 @@ import { type CommandReader, commandLine, rootOptionFor } from '../kernel/comman
 import { ABANDONED_FILE } from '../kernel/files.ts'
 import type { Environment } from '../kernel/values.ts'
 import { failedLastTime, failureWords } from '../marker/check-messages.ts'
-import { waitsLeft } from '../marker/marker-wait.ts'
-import { isUnowned, markerDisplayPath } from '../marker/stored-marker.ts'
+import { markerDisplayPath } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type SearchProblem, taskWord } from '../project/task-folder.ts'
 import { DONE_WORD, isSessionFolder } from '../project/task-folders.ts'
 import { ALLOW, formatAnswer, type HookAnswer, NOTIFY_VARIABLE, terminalSequence } from './answer.ts'
 import { blocks, type StopOutcome } from './plan.ts'
-import { type BlockedMarker, composeReason } from './reason.ts'
+import { blockedMarkerOf, composeReason } from './reason.ts'
 import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from './recovery.ts'
 import { ALERT_TEXT, cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from './stop-messages.ts'
 
@@ -66,7 +65,7 @@ export function answerToStop({ payload, reader }: Asker, report: StopReport) {
   const notices = noticesOf(report, reader)
   const alerts = alertsOf(report)
   const { prompt, promptLine: line, notices: ended } = report.runs
-  const blocked = report.outcomes.flatMap((outcome) => blockedMarkerOf(outcome, payload, reader) ?? [])
+  const blocked = report.outcomes.filter(blocks).map((one) => blockedMarkerOf(one, payload, reader))
   if (blocked.length === 0 && prompt === undefined) {
     const answer: HookAnswer = notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') }
     return { answer, notices, alerts }
@@ -102,27 +101,6 @@ function alertsOf({ outcomes, runs }: StopReport): string[] {
   })
   // A task's marker and run may wait for the same thing.
   return [...new Set([...ofMarkers, ...(runs.alerts ?? [])])]
-}
-
-function blockedMarkerOf(outcome: StopOutcome, payload: Payload, reader: CommandReader): BlockedMarker | undefined {
-  if (!blocks(outcome)) return undefined
-  const { folder, marker, checkingSinceMs, spent } = outcome
-  const root = rootOptionFor(reader, folder.root)
-  // Only the main conversation can wait.
-  const mayWait = payload.event === 'Stop' && !isUnowned(marker) && waitsLeft(undefined, marker.waits ?? 0) !== 'no'
-  const shells = mayWait ? payload.shells : []
-  return {
-    marker,
-    task: isSessionFolder(folder) ? DONE_WORD : taskWord(folder),
-    isDone: isSessionFolder(folder),
-    path: markerDisplayPath(folder),
-    count: spent + 1,
-    root,
-    shells,
-    checkingSinceMs,
-    mayWait,
-    endingTool: payload.endingTool,
-  }
 }
 
 function noticesOf({ outcomes, problems, unchecked, runs }: StopReport, reader: CommandReader): string[] {

@@ -1,11 +1,21 @@
-import { type CommandForm, commandLine, fallbackLine } from '../kernel/command-line.ts'
+import type { Payload } from '../hosts/payload.ts'
+import {
+  type CommandForm,
+  type CommandReader,
+  commandLine,
+  fallbackLine,
+  rootOptionFor,
+} from '../kernel/command-line.ts'
 import { cut, oneLine, stripControl } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { failureWords, markerProblem } from '../marker/check-messages.ts'
 import { checksSessionOf, DEFAULT_REASON, type Marker, namedWork, remainingSteps } from '../marker/marker.ts'
-import type { StoredMarker } from '../marker/stored-marker.ts'
-import { taskLabel } from '../project/task-folder.ts'
+import { waitsLeft } from '../marker/marker-wait.ts'
+import { isUnowned, markerDisplayPath } from '../marker/stored-marker.ts'
+import { taskLabel, taskWord } from '../project/task-folder.ts'
+import { DONE_WORD, isSessionFolder } from '../project/task-folders.ts'
 import { REASON_LIMIT } from './answer.ts'
+import type { JudgedMarker } from './plan.ts'
 import { REASON_TEXT } from './stop-messages.ts'
 
 const MAX_LISTED_STEPS = 8
@@ -18,16 +28,25 @@ const NAME_LIMIT = 120
 /** In characters, if several markers share an answer. */
 const LEAST_OWN_REASON = 80
 
-export interface BlockedMarker extends Pick<StoredMarker, 'marker' | 'checkingSinceMs'> {
-  /** A folder name, or `.` for `specs/` itself. */
-  readonly task: string
-  readonly path: string
-  readonly count: number
-  readonly root?: string | undefined
-  readonly shells?: readonly string[] | undefined
-  readonly mayWait?: boolean | undefined
-  readonly isDone?: boolean | undefined
-  readonly endingTool?: string | undefined
+export type BlockedMarker = Readonly<ReturnType<typeof blockedMarkerOf>>
+
+export function blockedMarkerOf(blocked: JudgedMarker, payload: Payload, reader: CommandReader) {
+  const { folder, marker, checkingSinceMs, spent } = blocked
+  const isDone = isSessionFolder(folder)
+  // Only the main conversation can wait.
+  const mayWait = payload.event === 'Stop' && !isUnowned(marker) && waitsLeft(undefined, marker.waits ?? 0) !== 'no'
+  return {
+    marker,
+    task: isDone ? DONE_WORD : taskWord(folder),
+    isDone,
+    path: markerDisplayPath(folder),
+    count: spent + 1,
+    root: rootOptionFor(reader, folder.root),
+    shells: mayWait ? payload.shells : [],
+    checkingSinceMs,
+    mayWait,
+    endingTool: payload.endingTool,
+  }
 }
 
 /** At most 4,000 characters; the first command is never cut. */
@@ -78,7 +97,7 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
 function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): string {
   const { marker, task, path, count, root } = item
   const named = (text = ''): string | undefined => oneLine(text, STEP_NAME_LIMIT) || undefined
-  const clear = item.isDone === true ? [task] : ['clear', task]
+  const clear = item.isDone ? [task] : ['clear', task]
   const fallback = isWhole ? fallbackLine(form, clear, root) : undefined
   const details = [
     ...checklist(marker, task, root),
@@ -89,20 +108,20 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
   const work = namedWork(marker)
   const [operation, skill] = [named(work.operation), named(work.skill)]
   return [
-    ...(item.isDone === true
+    ...(item.isDone
       ? []
       : [REASON_TEXT.where(oneLine(taskLabel(task), NAME_LIMIT), oneLine(path, NAME_LIMIT * 2), operation, skill)]),
     ...(isWhole ? details : []),
-    (item.isDone === true ? REASON_TEXT.runChecks : REASON_TEXT.clear)(commandLine(clear, root)),
+    (item.isDone ? REASON_TEXT.runChecks : REASON_TEXT.clear)(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),
     REASON_TEXT.count(count),
   ].join('\n')
 }
 
-function running({ task, root, mayWait, endingTool, shells = [] }: BlockedMarker): string[] {
+function running({ task, root, mayWait, endingTool, shells }: BlockedMarker): string[] {
   const wait = `${commandLine(['wait', task], root)} --for`
   // At a tool call, hosts do not say what runs in the background.
-  if (shells.length === 0) return mayWait === true && endingTool !== undefined ? [REASON_TEXT.mayWait(wait)] : []
+  if (shells.length === 0) return mayWait && endingTool !== undefined ? [REASON_TEXT.mayWait(wait)] : []
   const named = shells.slice(0, MAX_NAMED_SHELLS).map((shell) => oneLine(shell, STEP_NAME_LIMIT).replaceAll('"', "'"))
   return [REASON_TEXT.shells(named, shells.length - named.length, wait)]
 }
@@ -114,7 +133,7 @@ function checks({ marker, task, root, checkingSinceMs, mayWait }: BlockedMarker)
   const shown = marker.checks.slice(0, MAX_LISTED_CHECKS)
   const more = marker.checks.length - shown.length
   const last = marker.checks.find(({ failed }) => failed !== undefined)
-  const wait = mayWait === true ? `${commandLine(['wait', task], root)} --for "the checks"` : undefined
+  const wait = mayWait ? `${commandLine(['wait', task], root)} --for "the checks"` : undefined
   return [
     REASON_TEXT.checks,
     ...shown.map(({ run, step, failed }) =>

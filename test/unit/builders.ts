@@ -57,7 +57,9 @@ export function mainStop(fields: Fields = {}): Payload {
 
 export function blocked(fields: Fields = {}, more: Partial<Omit<BlockedMarker, 'marker'>> = {}): BlockedMarker {
   const task = more.task ?? '259_prove_completeness'
-  return { marker: marker(fields), task, path: `specs/${task}/.postflight-pending`, count: 1, ...more }
+  const about = { task, path: `specs/${task}/.postflight-pending`, isDone: false, root: undefined, count: 1 }
+  const stop = { shells: [], checkingSinceMs: undefined, mayWait: false, endingTool: undefined }
+  return { marker: marker(fields), ...about, ...stop, ...more }
 }
 
 /** The error that a call throws. It throws itself if the call does not. */

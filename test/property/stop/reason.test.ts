@@ -6,7 +6,7 @@ import { type Marker, parseMarker } from '../../../src/marker/marker.ts'
 import { formatAnswer, REASON_LIMIT } from '../../../src/stop/answer.ts'
 import { type BlockedMarker, composeReason } from '../../../src/stop/reason.ts'
 import { composeRecovery } from '../../../src/stop/recovery.ts'
-import { READER, taskFolder } from '../../unit/builders.ts'
+import { blocked, READER, taskFolder } from '../../unit/builders.ts'
 import { holds, hostileText, longText, markerFields, maybe } from '../arbitraries.ts'
 
 const REPORT = 'Then repeat your full report as your last message: your caller receives only that message.'
@@ -36,7 +36,7 @@ const anyMarker: fc.Arbitrary<Marker> = fc.oneof(
 )
 const anyBlocked: fc.Arbitrary<BlockedMarker> = fc
   .record({ marker: anyMarker, task: anyTask, count: fc.integer({ min: 1, max: 3 }), root: anyRoot })
-  .map((item) => ({ ...item, path: `specs/${item.task}/.postflight-pending` }))
+  .map((item) => ({ ...blocked(), ...item, path: `specs/${item.task}/.postflight-pending` }))
 const anyList = fc.oneof(
   { weight: 3, arbitrary: fc.array(anyBlocked, { minLength: 1, maxLength: 12 }) },
   fc
@@ -85,7 +85,7 @@ describe('the reason of a block', () => {
       const own = printed(text.slice(0, 60_000)).trim()
       fc.pre(own !== '')
       const marker = parseMarker(JSON.stringify({ reason: text.slice(0, 60_000) }))
-      const item = { marker, task: '7_x', path: 'p', count: 1 }
+      const item = { ...blocked(), marker, task: '7_x', path: 'p' }
       // JSON escapes may have made the file too large to be parsed.
       fc.pre(marker.fields !== undefined)
       const reason = answered([item], form, subagent)
@@ -100,9 +100,9 @@ describe('the reason of a block', () => {
   it('describes or counts every marker, in order', () => {
     holds(200)(fc.integer({ min: 1, max: 200 }), longText, fc.boolean(), (count, text, subagent) => {
       const marker = parseMarker(JSON.stringify({ reason: `r${text.replaceAll('Task', '')}` }))
-      const item = { marker, path: 'p', count: 1 }
-      const blocked = Array.from({ length: count }, (_, index) => ({ ...item, task: `${index}_x` }))
-      const reason = composeReason(blocked, { onPath: true, byNpx: false, script: '' }, subagent)
+      const item = { ...blocked(), marker, path: 'p' }
+      const items = Array.from({ length: count }, (_, index) => ({ ...item, task: `${index}_x` }))
+      const reason = composeReason(items, { onPath: true, byNpx: false, script: '' }, subagent)
       const shown = [...reason.matchAll(/^Task (\d+)_x: /gm)].map((match) => Number(match[1]))
       expect(shown).toEqual(shown.map((_, index) => index))
       const rest = Number(/^You have (\d+) more pending markers?: /m.exec(reason)?.[1] ?? 0)
