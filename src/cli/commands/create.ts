@@ -289,22 +289,14 @@ function isRenewal(marker: Marker, options: CreateOptions): boolean {
   return reason === undefined && skill === undefined && [...step, ...check, ...stepCheck].length === 0
 }
 
-function foreignOwner(present: StoredMarker, session: string | undefined, sessionId: string | undefined) {
-  const { marker, folder } = present
-  const path = markerDisplayPath(folder)
-  const conflict = (whose: string) => new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
-  if (marker.hostSession !== undefined) {
-    return marker.hostSession === session ? undefined : conflict(`pending for host session ${marker.hostSession}`)
-  }
-  if (sessionId !== undefined && marker.sessionId !== undefined && marker.sessionId !== sessionId) {
-    return conflict(`pending for session ${marker.sessionId}`)
-  }
-  if (session !== undefined && marker.fields === undefined) return conflict('a marker of unknown origin')
-  if (session !== undefined && sessionId === undefined) {
-    const named = marker.sessionId === undefined ? '' : ` (${marker.sessionId})`
-    return conflict(`pending without a host session${named}`)
-  }
-  return undefined
+function foreignOwner({ marker, folder }: StoredMarker, session: string | undefined, sessionId: string | undefined) {
+  const { hostSession, sessionId: named, fields } = marker
+  const isOthers = named !== undefined && sessionId !== undefined && named !== sessionId
+  const isNobodys = session !== undefined && (fields === undefined || sessionId === undefined)
+  if (hostSession === undefined ? !isOthers && !isNobodys : hostSession === session) return undefined
+  const unowned = `pending without a host session${named === undefined ? '' : ` (${named})`}`
+  const whose = hostSession === undefined ? unowned : `pending for host session ${hostSession}`
+  return new PostflightError('marker-of-other-session', { path: markerDisplayPath(folder), whose, task: folder.task })
 }
 
 function isForOperation(marker: Marker, operation: string | undefined): boolean {
