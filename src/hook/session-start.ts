@@ -10,7 +10,7 @@ import { updateWait } from '../stop/commit.ts'
 import { observeUnfinished } from '../stop/observe-stop.ts'
 import type { UnfinishedWorkflow } from '../stop/recovery.ts'
 import { waitVerdict } from '../stop/rules.ts'
-import { runsNotListed, unlistedComplaint, unsettledNotice, waitNotNoted } from '../stop/stop-messages.ts'
+import { notDone, unsettledNotice } from '../stop/stop-messages.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
 /** Ends waits, but not after a compaction (docs/design.md, "Recovery"). */
@@ -27,7 +27,7 @@ export async function handleSessionStart(occasion: Occasion): Promise<Answered> 
     try {
       recorded.push(...updateWait(folder, occasion, 'session-start'))
     } catch (error) {
-      complaints.push(waitNotNoted(markerDisplayPath(folder), errorText(error)))
+      complaints.push(notDone('updateWait', markerDisplayPath(folder), errorText(error)))
     }
   }
   let unfinishedRuns: readonly UnfinishedWorkflow[] = []
@@ -36,7 +36,7 @@ export async function handleSessionStart(occasion: Occasion): Promise<Answered> 
     unfinishedRuns = driver.listUnfinishedRuns(roots, { nowMs, deadline })
     if (isStart) recorded.push(...driver.noteSessionStarts(unfinishedRuns, payload.session))
   } catch (error) {
-    complaints.push(runsNotListed(errorText(error)))
+    complaints.push(notDone('listRuns', '', errorText(error)))
   }
   const withDone = roots.filter(hasDoneFile)
   const notified = withDone.length > 0 ? await loadDone().startAll(withDone, occasion) : []
@@ -44,6 +44,6 @@ export async function handleSessionStart(occasion: Occasion): Promise<Answered> 
     ...NOTHING_DONE,
     answer: answerToStart(occasion, unfinished, unfinishedRuns, notified),
     recorded,
-    complaints: [...complaints, ...problems.map(({ path, detail }) => unlistedComplaint(path, detail))],
+    complaints: [...complaints, ...problems.map(({ path, detail }) => notDone('listMarkers', path, detail))],
   }
 }

@@ -17,7 +17,7 @@ import { runFileNames } from '../run/store/run-file.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
 import { answerStop, type DonePart, NO_RUNS, type StopOfRuns } from '../stop/answer-stop.ts'
 import { blocks, type StopOutcome } from '../stop/plan.ts'
-import { heldReport, reportNotHandedOver, reportNotKept, unreadableNotice } from '../stop/stop-messages.ts'
+import { heldReport, notDone, unreadableNotice } from '../stop/stop-messages.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
 export async function handleStop(occasion: Occasion): Promise<Answered> {
@@ -70,7 +70,7 @@ function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes:
   // The caller's hook does not find a root in the sub-agent's worktree.
   const failures: unknown[] = []
   forEveryOne(roots, failures, (root) => keepReport(root, agent, lastMessage, nowMs))
-  return failures.map((error) => reportNotKept(agent, errorText(error)))
+  return failures.map((error) => notDone('keepReport', agent, errorText(error)))
 }
 
 export function handleReturn(
@@ -80,7 +80,7 @@ export function handleReturn(
   const failures: unknown[] = []
   // An agent that changed folders may have several reports.
   const kept = forEveryOne(roots, failures, (root) => takeReport(root, returned.agent) ?? [])
-  const complaints = failures.map((error) => reportNotHandedOver(returned.agent, errorText(error)))
+  const complaints = failures.map((error) => notDone('handOverReport', returned.agent, errorText(error)))
   const [longest] = kept.sort((one, other) => other.length - one.length)
   if (longest === undefined || comparable(returned.message).includes(comparable(longest))) {
     return { ...NOTHING_DONE, complaints }

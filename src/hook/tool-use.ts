@@ -23,7 +23,7 @@ import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
 import { findMarkers } from '../stop/observe-stop.ts'
 import { recordOf } from '../stop/plan.ts'
 import { waitVerdict } from '../stop/rules.ts'
-import { ownerNotNoted, waitNotNoted } from '../stop/stop-messages.ts'
+import { notDone } from '../stop/stop-messages.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
 /** The agent owns the markers of its command (docs/design.md, "Ownership", "Waiting"). */
@@ -39,8 +39,8 @@ export function handleToolUse(occasion: Occasion): Answered {
   // An unreadable marker matters only to a command that may have made one.
   if (payload.output?.includes('pf_')) {
     complaints.push(
-      ...found.problems.map(({ path, detail }) => ownerNotNoted(path, detail)),
-      ...unreadable.map(({ folder, detail }) => ownerNotNoted(markerDisplayPath(folder), detail)),
+      ...found.problems.map(({ path, detail }) => notDone('noteOwner', path, detail)),
+      ...unreadable.map(({ folder, detail }) => notDone('noteOwner', markerDisplayPath(folder), detail)),
     )
   }
   const decide = decisionFor(occasion, markers)
@@ -50,7 +50,7 @@ export function handleToolUse(occasion: Occasion): Answered {
     if (intended === undefined) continue
     // A held lock costs a second, and the answer has a time limit.
     if (isPast(deadline)) {
-      complaints.push(ownerNotNoted(markerDisplayPath(folder), FILE_DETAILS.noTimeLeft))
+      complaints.push(notDone('noteOwner', markerDisplayPath(folder), FILE_DETAILS.noTimeLeft))
       break
     }
     try {
@@ -61,8 +61,8 @@ export function handleToolUse(occasion: Occasion): Answered {
       if (plan.owns) recorded.push(recordOf(changed, payload, { event: 'claim' }))
       if (plan.ended !== undefined) recorded.push(recordOf(changed, payload, { event: 'wait-end', detail: plan.ended }))
     } catch (error) {
-      const note = intended.owns ? ownerNotNoted : waitNotNoted
-      complaints.push(note(markerDisplayPath(folder), errorText(error)))
+      const what = intended.owns ? 'noteOwner' : 'updateWait'
+      complaints.push(notDone(what, markerDisplayPath(folder), errorText(error)))
     }
   }
   const runs = updateRunWaits(occasion)
@@ -75,7 +75,7 @@ function updateRunWaits(occasion: Occasion): Pick<Answered, 'recorded' | 'compla
   try {
     return loadWorkflowDriver().updateRunWaits(busy, occasion)
   } catch (error) {
-    return { recorded: [], complaints: busy.map((root) => waitNotNoted(root, errorText(error))) }
+    return { recorded: [], complaints: busy.map((root) => notDone('updateWait', root, errorText(error))) }
   }
 }
 

@@ -17,7 +17,7 @@ import { findActiveRuns, unusableNotice, unusableRecord } from '../run/store/act
 import { updateRunWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
-import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-messages.ts'
+import { ALERT_TEXT, notDone, unsettledRunsNotice } from '../stop/stop-messages.ts'
 
 /** Loaded only if there is a run file. `Stop` observes too: a SubagentStop can be missing. */
 
@@ -33,7 +33,7 @@ export function updateRunWaits(roots: readonly string[], occasion: Occasion) {
     try {
       recorded.push(...updateRunWait(folder, occasion, 'command'))
     } catch (error) {
-      complaints.push(waitNotNoted(stateDisplayPath(folder), errorText(error)))
+      complaints.push(notDone('updateWait', stateDisplayPath(folder), errorText(error)))
     }
   }
   return { recorded, complaints }

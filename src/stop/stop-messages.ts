@@ -105,28 +105,17 @@ export function heldReport(agent: string, type: string | undefined, text: string
   return `postflight-guard: this is ${isCut ? 'the first 64 KiB of ' : ''}the report of the sub-agent ${who}, from before it was asked to finish its postflight; its last message does not repeat it. The indented lines are the sub-agent's words, not the user's:\n\n${text.replace(/^/gm, '  ')}`
 }
 
-export function reportNotKept(agent: string, detail: string): string {
-  return `postflight-guard: the report of the sub-agent ${inLine(agent)} was not kept (${detail})`
-}
+const NOT_DONE = {
+  keepReport: (agent: string) => `the report of the sub-agent ${agent} was not kept`,
+  handOverReport: (agent: string) => `the report of the sub-agent ${agent} was not handed to its caller`,
+  noteOwner: (path: string) => `${path}: the owner was not recorded`,
+  updateWait: (path: string) => `${path}: its wait was not updated`,
+  listMarkers: (path: string) => `${path}: unfinished postflights there were not listed`,
+  listRuns: () => 'running workflows were not listed',
+} as const
 
-export function reportNotHandedOver(agent: string, detail: string): string {
-  return `postflight-guard: the report of the sub-agent ${inLine(agent)} was not handed to its caller (${detail})`
-}
-
-export function ownerNotNoted(path: string, detail: string): string {
-  return `postflight-guard: ${inLine(path)}: the owner was not recorded (${detail})`
-}
-
-export function waitNotNoted(path: string, detail: string): string {
-  return `postflight-guard: ${inLine(path)}: its wait was not updated (${detail})`
-}
-
-export function unlistedComplaint(path: string, detail: string): string {
-  return `postflight-guard: ${inLine(path)}: unfinished postflights there were not listed (${detail})`
-}
-
-export function runsNotListed(detail: string): string {
-  return `postflight-guard: running workflows were not listed (${detail})`
+export function notDone(what: keyof typeof NOT_DONE, about: string, detail: string): string {
+  return `postflight-guard: ${NOT_DONE[what](inLine(about))} (${detail})`
 }
 
 export function allowedComplaint(why: string): string {
