@@ -9,7 +9,7 @@ import { stripControl } from '../kernel/text.ts'
 import { attempt, type Environment } from '../kernel/values.ts'
 import { appendRecorded } from '../project/journal.ts'
 import { notInJournal } from '../project/journal-entry.ts'
-import { findCommandForm, findHookLocation } from '../project/root.ts'
+import { findHookLocation } from '../project/root.ts'
 import { type Answered, NOTHING_DONE, printedAnswer } from '../stop/answer-for.ts'
 import { sessionBirthMs } from '../stop/observe-stop.ts'
 import { allowedComplaint, stdinComplaint, unreadableNotice } from '../stop/stop-messages.ts'
@@ -81,9 +81,8 @@ async function answerPayload(payload: Payload, hook: HookProcess): Promise<Answe
   const { environment, words, cli, deadline } = hook
   // Falls back to the top folder: the other start folders still count.
   const cwd = attempt(hook.currentFolder, path.parse(import.meta.dirname).root)
-  const location = findHookLocation({ option: rootOption(words), payloadCwd: payload.cwd, environment, cwd })
-  const { roots, foundRoot, problems } = location
-  const reader = { foundRoot, findForm: () => findCommandForm(environment, cli, cwd) }
+  const sources = { option: rootOption(words), payloadCwd: payload.cwd, environment, cwd }
+  const { roots, reader, problems } = findHookLocation(sources, cli)
   const eventMs = anyHost('repeatsTime', payload, environment) ? payload.sentMs : undefined
   const find = {
     startMs: () => eventMs ?? hook.findStart(),

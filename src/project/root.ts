@@ -50,7 +50,8 @@ export function findRoots(
   return [...new Set(starts.flatMap((start) => found.get(start.path) ?? []))]
 }
 
-export function findHookLocation(sources: RootSources) {
+/** `script`: of the CLI. */
+export function findHookLocation(sources: RootSources, script: string) {
   const problems: SearchProblem[] = []
   const found = new Map<string, string | undefined>()
   const roots = findRoots(startFolders(sources), problems, found)
@@ -59,7 +60,7 @@ export function findHookLocation(sources: RootSources) {
   const { POSTFLIGHT_ROOT } = environment
   const ofShell = startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd })
   const [foundRoot] = findRoots(ofShell, [], found)
-  return { roots, foundRoot, problems }
+  return { roots, problems, reader: { foundRoot, findForm: () => findCommandForm(environment, script, cwd) } }
 }
 
 /** Resolves links in `start`, so that each project has one path. */

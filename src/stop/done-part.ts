@@ -64,11 +64,8 @@ function countForPrompt(committed: CommittedStop, { payload, roots }: Occasion):
 export async function startAll(roots: readonly string[], occasion: Occasion): Promise<readonly string[]> {
   const notified: string[] = []
   for (const root of roots) {
-    try {
-      notified.push(...(await startDone(root, occasion)))
-    } catch (error) {
-      notified.push(doneNotJudged(root, errorText(error), false))
-    }
+    const failed = (error: unknown): string[] => [doneNotJudged(root, errorText(error), false)]
+    notified.push(...(await startDone(root, occasion).catch(failed)))
   }
   return notified
 }

@@ -14,7 +14,7 @@ import { inLine, stripControl } from '../../kernel/text.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../../marker/loop-guard.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { findCommandForm, findHookLocation } from '../../project/root.ts'
+import { findHookLocation } from '../../project/root.ts'
 import type { SearchProblem } from '../../project/task-folder.ts'
 import { eachRunFile } from '../../run/store/run-file.ts'
 import type { HookAnswer } from '../../stop/answer.ts'
@@ -116,12 +116,12 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const text = options.payload === undefined ? '' : await readPayload(context, options.payload)
   const payload = parsePayload(text, context.nowMs)
   const { environment, cwd, rootOption, paint } = context
-  const location = findHookLocation({ option: rootOption, payloadCwd: payload.cwd, environment, cwd })
+  const script = path.join(context.packageFolder, 'bin', 'postflight.js')
+  const location = findHookLocation({ option: rootOption, payloadCwd: payload.cwd, environment, cwd }, script)
   const why = whyNotJudged(context, payload)
-  const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'), cwd)
-  const { roots, foundRoot } = location
+  const { roots, reader } = location
   const occasion = occasionOf(
-    { payload, environment, roots, reader: { foundRoot, findForm }, nowMs: context.nowMs, deadline: undefined },
+    { payload, environment, roots, reader, nowMs: context.nowMs, deadline: undefined },
     { startMs: context.findStart, sessionBornMs: () => sessionBirthMs(payload, environment) },
   )
   const isStart =

@@ -7,7 +7,7 @@ import { createFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { SIZE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER } from '../../kernel/files.ts'
-import { attempt } from '../../kernel/values.ts'
+import { attempt, succeeds } from '../../kernel/values.ts'
 import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } from '../loop-guard.ts'
 
 const CLAIM_MAX_BYTES = 200
@@ -96,11 +96,10 @@ export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
 
 /** Returns false if noted before, or on failure. */
 export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
-  return attempt(() => {
+  return succeeds(() => {
     prepareClaims(folder)
     createFile(pathIn(folder, CLAIMS_FOLDER, `${claimKey(marker)}.expired`), '', false)
-    return true
-  }, false)
+  })
 }
 
 export function listClaimFiles(folder: string): string[] | undefined {
