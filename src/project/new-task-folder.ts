@@ -19,7 +19,7 @@ import {
   usualSeparator,
   withoutCompletion,
 } from './task-folder.ts'
-import { isNamed, listTaskFolders, matchingFolders, taskFolderBelow } from './task-folders.ts'
+import { isMeant, isNamed, listTaskFolders, taskFolderBelow } from './task-folders.ts'
 
 /** `isNewRoot`: whether its root had no specs/. */
 export async function inTaskFolder<Result>(
@@ -110,9 +110,13 @@ function slugFolder(root: string, task: string, number: number, slug: string, se
   return taskFolderBelow(root, taskFolderName({ number, separator: used, slug }))
 }
 
-/** A number does not reopen an archived task. */
+/** Throws without a listing: an existing folder would be created again. */
 function existing(root: string, reference: TaskReference): TaskFolder[] {
-  return topOf(root, matchingFolders(root, reference))
+  const { folders, problems } = listTaskFolders(root)
+  const specs = problems.find((problem) => problem.path === path.join(root, SPECS_FOLDER))
+  if (specs !== undefined) throw new PostflightError('cannot-write', { ...specs })
+  // A number does not reopen an archived task.
+  return topOf(root, folders).filter((folder) => isMeant(folder, reference))
 }
 
 function topOf(root: string, folders: readonly TaskFolder[]): TaskFolder[] {

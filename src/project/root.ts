@@ -124,14 +124,17 @@ function lineIn(file: string): string | undefined {
   return textIn(file, GIT_FILE_LIMIT)?.replace(/\r?\n$/, '')
 }
 
+const COMMAND_NAMES =
+  process.platform === 'win32' ? (['postflight.cmd', 'postflight.exe'] as const) : (['postflight'] as const)
+
 /** Claude Code adds a plugin's `bin/` to the PATH of the agent's shell, but not of hooks (2.1.330). */
 export function findCommandForm(environment: Environment, script: string, cwd: string): CommandForm {
-  const names = process.platform === 'win32' ? ['postflight.cmd', 'postflight.exe'] : ['postflight']
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter).filter((folder) => folder !== '')
-  const hasIt = (folder: string): boolean => names.some((name) => isExecutable(pathIn(folder, name)))
+  const hasIt = (folder: string): boolean => COMMAND_NAMES.some((name) => isExecutable(pathIn(folder, name)))
   const plugin = environment.CLAUDE_PLUGIN_ROOT ?? ''
-  const byPlugin = !folders.some(hasIt) && plugin !== '' && hasIt(path.join(plugin, 'bin'))
-  const onPath = byPlugin || folders.some(hasIt)
+  const isFound = folders.some(hasIt)
+  const byPlugin = !isFound && plugin !== '' && hasIt(path.join(plugin, 'bin'))
+  const onPath = byPlugin || isFound
   return { onPath, byNpx: !onPath && isInProjectOf(script, cwd), byPlugin, script }
 }
 
@@ -139,9 +142,7 @@ function isInProjectOf(script: string, cwd: string): boolean {
   const modules = `${path.sep}node_modules${path.sep}`
   const [project = ''] = script.split(modules)
   if (project === script || !`${cwd}${path.sep}`.startsWith(`${project}${path.sep}`)) return false
-  return isExecutable(
-    project + modules + path.join('.bin', process.platform === 'win32' ? 'postflight.cmd' : 'postflight'),
-  )
+  return isExecutable(project + modules + path.join('.bin', COMMAND_NAMES[0]))
 }
 
 export function isExecutable(file: string): boolean {

@@ -85,14 +85,6 @@ export function taskFolderBelow(root: string, below: string): TaskFolder {
   return { root, path: path.join(root, relative), task: path.posix.basename(below), relative }
 }
 
-/** Throws without a listing: an existing folder would be created again. */
-export function matchingFolders(root: string, reference: TaskReference): TaskFolder[] {
-  const { folders, problems } = listTaskFolders(root)
-  const specs = problems.find((problem) => problem.path === path.join(root, SPECS_FOLDER))
-  if (specs !== undefined) throw new PostflightError('cannot-write', { ...specs })
-  return folders.filter((folder) => isMeant(folder, reference))
-}
-
 export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
   return reference === (typeof reference === 'string' ? folder.task : taskNumberOf(folder.task))
 }

@@ -39,7 +39,10 @@ function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded
   try {
     for (let plans = 0; plans <= MAX_NEW_PLANS; plans++) {
       if (current.kind === 'unreadable') return current
-      const outcome = current.endsWait ? removeWait(current, moment, recorded) : tryCommit(current, moment, recorded)
+      const judged = current
+      const act = judged.endsWait ? removeWait : commit
+      // Plain `rm` takes no lock and may remove a file between two calls.
+      const outcome = unlessAbsent(() => act(judged, moment, recorded))
       if (outcome !== undefined) return outcome
       const read = readMarker(folder)
       if (read === undefined) break
@@ -58,11 +61,6 @@ function isLocked(error: unknown): boolean {
   return error instanceof PostflightError && error.code === 'locked'
 }
 
-/** Undefined if the marker changed meanwhile. Plain `rm` takes no lock and may remove a file between two calls. */
-function tryCommit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
-  return unlessAbsent(() => commit(judged, moment, recorded))
-}
-
 /** If the write fails, falls back to the original plan, unless that would wait for the same lock again. */
 function removeWait(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
   try {
@@ -71,10 +69,11 @@ function removeWait(judged: JudgedMarker, moment: Moment, recorded: Recorded[]):
   } catch (error) {
     const needsLock = judged.rule === 'capped' || judged.rule === 'bypassed'
     if (error instanceof LockBusy || (needsLock && isLocked(error))) throw error
-    return tryCommit(judged, moment, recorded)
+    return commit(judged, moment, recorded)
   }
 }
 
+/** Undefined if the marker changed meanwhile. */
 function commit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
   const { rule, folder, marker, identity } = judged
   switch (rule) {

@@ -114,7 +114,8 @@ function claimSpent(folder: string, marker: MarkerIdentity, rewritten: MarkerIde
 export function endContinuations(folder: string, marker: MarkerIdentity | undefined, action: () => void): void {
   const guard = pathIn(folder, LOOP_GUARD_FILE)
   const names = listClaimFiles(folder) ?? []
-  const isPinned = marker === undefined || pinCount(folder, marker)
+  // Failure must not prevent removing the marker.
+  const isPinned = marker === undefined || succeeds(() => claimSpent(folder, marker, marker))
   // It is not our file: removing it fails, so the marker stays too.
   const goesFirst = isPinned || (kindAt(guard) ?? 'file') !== 'file'
   if (goesFirst) removeFile(guard)
@@ -124,9 +125,4 @@ export function endContinuations(folder: string, marker: MarkerIdentity | undefi
   else removeFile(guard)
   sync(folder)
   removeClaimFiles(folder, names, marker === undefined ? undefined : claimKey(marker))
-}
-
-/** Failure must not prevent removing the marker. */
-function pinCount(folder: string, marker: MarkerIdentity): boolean {
-  return succeeds(() => claimSpent(folder, marker, marker))
 }
