@@ -34,25 +34,17 @@ export const ALLOW: HookAnswer = { kind: 'allow' }
  * `sequence`: for the user's terminal.
  */
 export function formatAnswer(answer: HookAnswer, noticeShown: boolean, place: AnswerPlace = {}, sequence?: string) {
-  const terminal = sequence === undefined ? {} : { terminalSequence: sequence }
-  switch (answer.kind) {
-    case 'block':
-      return printed({
-        ...(place.refusesCall === true ? refusal(answer.reason) : blocking(answer, place)),
-        ...shown(answer.notice, noticeShown),
-        ...terminal,
-      })
-    case 'context': {
-      const { event, limit, notice } = answer
-      const text = noticeShown ? answer.context : [answer.context, notice].filter(Boolean).join('\n\n')
-      return printed({
-        ...(text !== undefined && context(event, text, limit, place.atTop)),
-        ...shown(notice, noticeShown),
-      })
-    }
-    case 'allow':
-      return printed({ ...shown(answer.notice, noticeShown), ...terminal })
-  }
+  const notice = answer.notice !== undefined && noticeShown && { systemMessage: clean(answer.notice) }
+  const terminal = sequence !== undefined && { terminalSequence: sequence }
+  return `${JSON.stringify({ ...ownPart(answer, noticeShown, place), ...notice, ...terminal })}\n`
+}
+
+function ownPart(answer: HookAnswer, noticeShown: boolean, place: AnswerPlace): object {
+  if (answer.kind === 'allow') return {}
+  if (answer.kind === 'block') return place.refusesCall === true ? refusal(answer.reason) : blocking(answer, place)
+  const { event, limit, notice } = answer
+  const text = noticeShown ? answer.context : [answer.context, notice].filter(Boolean).join('\n\n')
+  return text === undefined ? {} : context(event, text, limit, place.atTop)
 }
 
 function blocking({ reason, line }: Block, place: AnswerPlace): object {
@@ -71,10 +63,6 @@ function refusal(reason: string): object {
   }
 }
 
-function shown(notice: string | undefined, noticeShown: boolean): { readonly systemMessage?: string } {
-  return notice !== undefined && noticeShown ? { systemMessage: clean(notice) } : {}
-}
-
 function clean(text: string, limit = REASON_LIMIT): string {
   return cut(stripControl(text), limit)
 }
@@ -82,10 +70,6 @@ function clean(text: string, limit = REASON_LIMIT): string {
 function context(event: string, text: string, limit?: number, atTop = false): object {
   if (atTop) return { additionalContext: clean(text, limit) }
   return { hookSpecificOutput: { hookEventName: event, additionalContext: clean(text, limit) } }
-}
-
-function printed(value: object): string {
-  return `${JSON.stringify(value)}\n`
 }
 
 /** Unknown values select the first form. */
