@@ -213,7 +213,7 @@ function unparsedNames({ path: folder }: TaskFolder): string[] {
 function markersIn({ pending, abandoned }: FolderContent) {
   return {
     pending: pending?.kind === 'marker' ? pending.marker : undefined,
-    abandoned: abandoned.flatMap(({ read }) => (read.kind === 'marker' ? read.marker : [])),
+    abandoned: abandoned.flatMap((read) => (read.kind === 'marker' ? read.marker : [])),
   }
 }
 

@@ -6,7 +6,7 @@ import { HOOK_PATIENCE_MS } from '../disk/lock.ts'
 import { MAIN_AGENT, mayGetWork, type Occasion, type Payload } from '../hosts/payload.ts'
 import { commandLine, personNote, rootOptionFor } from '../kernel/command-line.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { ABANDONED_FILE } from '../kernel/files.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { prepareClaims } from '../marker/count/claim-files.ts'
@@ -138,7 +138,8 @@ export function predictMarker(judged: JudgedDone): StoredMarker | undefined {
     if (!isNewlyDue(judged) || isShown(judged)) return undefined
     const marker = parseMarker(JSON.stringify(newFields(judged)))
     const times = { modifiedMs: stop.nowMs, changedMs: stop.nowMs }
-    return { kind: 'marker', folder, marker, text: '', identity: { id: marker.id, file: '' }, times }
+    const identity = { id: marker.id, file: '' }
+    return { kind: 'marker', folder, fileName: MARKER_FILE, marker, text: '', identity, times }
   }
   const { fields } = pending.marker
   if (isProven(judged) && !isBypassed) return undefined

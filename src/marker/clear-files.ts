@@ -24,17 +24,14 @@ export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, st
     const { files } = content
     const marker = requireReadable(content.pending)
     if (!still(content)) return undefined
-    const abandoned = content.abandoned.map(({ name, read }) => ({ name, read: requireReadable(read, name) }))
+    const abandoned = content.abandoned.map(requireReadable)
     const kept = keepsUnchecked ? uncheckedNames(content) : []
-    const removed = abandoned.filter(({ name }) => !kept.includes(name))
-    const removeAbandoned = (): void => {
-      for (const { name, read } of removed) removeOrKeep(read, name)
-    }
+    const removed = abandoned.filter(({ fileName }) => !kept.includes(fileName))
     const isUnchecked = keepsUnchecked && mustBeKept(marker)
     // First, because the marker takes the name of an abandoned one.
-    if (isUnchecked) removeAbandoned()
+    if (isUnchecked) removed.forEach(removeOrKeep)
     removeMarker(folder, marker, isUnchecked)
-    if (!isUnchecked) removeAbandoned()
+    if (!isUnchecked) removed.forEach(removeOrKeep)
     forgetGivenUp(folder)
     for (const name of files) {
       if (name === RETURN_META_FILE || name.endsWith('.tmp')) removeFile(path.join(folder.path, name))
@@ -43,7 +40,7 @@ export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, st
     return {
       marker: marker?.marker,
       files: files.filter((name) => !kept.includes(name)),
-      abandoned: removed.map(({ read }) => read.marker),
+      abandoned: removed.map(({ marker }) => marker),
       isUnchecked,
     }
   })
@@ -82,14 +79,11 @@ export function contentOf(folder: TaskFolder, returnMeta = false) {
     .filter((name) => CLEARABLE.test(name) || (returnMeta && name === RETURN_META_FILE))
     .filter((name) => name !== CLAIMS_FOLDER || kindAt(path.join(folder.path, name)) === 'folder')
     .sort()
-  const abandoned = files.flatMap((name) => {
-    const read = ABANDONED.test(name) ? readMarker(folder, name) : undefined
-    return read === undefined ? [] : { name, read }
-  })
-  return { files, pending: readMarker(folder), abandoned }
+  const names = files.filter((name) => ABANDONED.test(name))
+  return { files, pending: readMarker(folder), abandoned: names.flatMap((name) => readMarker(folder, name) ?? []) }
 }
 
-/** Names of abandoned markers that are not removed if their checks are not run. */
+/** Abandoned markers that are not removed if their checks are not run. */
 export function uncheckedNames({ abandoned }: FolderContent): string[] {
-  return abandoned.flatMap(({ name, read }) => (mustBeKept(read) ? name : []))
+  return abandoned.filter(mustBeKept).map(({ fileName }) => fileName)
 }

@@ -16,11 +16,12 @@ import { type MarkerRead, markerDisplayPath, type StoredMarker, type UnreadableM
 export function readMarker(folder: TaskFolder, fileName = MARKER_FILE, likely = false): MarkerRead | undefined {
   const read = readSmallFile(pathIn(folder.path, fileName), MARKER_BYTES, likely)
   if (read.kind === 'absent') return undefined
-  if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
+  if (read.kind === 'unreadable') return { kind: 'unreadable', folder, fileName, detail: read.detail }
   const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })
   return {
     kind: 'marker',
     folder,
+    fileName,
     marker,
     text: read.text,
     identity: { id: marker.id, file: read.identity },
@@ -29,31 +30,34 @@ export function readMarker(folder: TaskFolder, fileName = MARKER_FILE, likely = 
   }
 }
 
-export function requireReadable<T extends StoredMarker | undefined>(read: T | UnreadableMarker, name = MARKER_FILE): T {
+export function requireReadable<T extends StoredMarker | undefined>(read: T | UnreadableMarker): T {
   if (read?.kind !== 'unreadable') return read as T
-  throw new PostflightError('marker-unreadable', { path: markerDisplayPath(read.folder, name), detail: read.detail })
+  const { folder, fileName, detail } = read
+  throw new PostflightError('marker-unreadable', { path: markerDisplayPath(folder, fileName), detail })
+}
+
+function pathOf({ folder, fileName }: StoredMarker): string {
+  return path.join(folder.path, fileName)
 }
 
 /** Keeps unparsed and abandoned texts. If that fails, it throws, so that the caller removes nothing. */
 
-export function keepUnparsed(read: StoredMarker | undefined, fileName: string): void {
-  if (read !== undefined && read.marker.fields === undefined && read.text !== '') keepText(read, fileName)
+export function keepUnparsed(read: StoredMarker | undefined): void {
+  if (read !== undefined && read.marker.fields === undefined && read.text !== '') keepText(read)
 }
 
 /** Renames a text that did not parse: this needs no disk space. */
-export function removeOrKeep(read: StoredMarker, fileName: string): void {
+export function removeOrKeep(read: StoredMarker): void {
   const { folder, marker, text } = read
-  const source = path.join(folder.path, fileName)
-  if (marker.fields !== undefined || text === '') removeFile(source)
+  if (marker.fields !== undefined || text === '') removeFile(pathOf(read))
   // Plain `rm` may just have removed it.
-  else unlessAbsent(() => fs.renameSync(source, freeName(path.join(folder.path, UNPARSED_FILE))))
+  else unlessAbsent(() => fs.renameSync(pathOf(read), freeName(path.join(folder.path, UNPARSED_FILE))))
 }
 
-export function keepText(read: StoredMarker, fileName: string): void {
-  const source = path.join(read.folder.path, fileName)
+export function keepText(read: StoredMarker): void {
   const temporary = temporaryBeside(path.join(read.folder.path, MARKER_FILE))
   try {
-    fs.copyFileSync(source, temporary, fs.constants.COPYFILE_EXCL)
+    fs.copyFileSync(pathOf(read), temporary, fs.constants.COPYFILE_EXCL)
     sync(temporary)
     fs.renameSync(temporary, freeName(path.join(read.folder.path, UNPARSED_FILE)))
   } catch (error) {
@@ -95,13 +99,12 @@ export function uncheckedText({ marker, text }: StoredMarker): string {
 
 /** The caller holds the folder's lock and ends the count. */
 export function abandonUnchecked(stored: StoredMarker): void {
-  const source = path.join(stored.folder.path, MARKER_FILE)
   try {
     copyUnchecked(stored)
-    removeFile(source)
+    removeFile(pathOf(stored))
   } catch (error) {
     // A full disk still allows a rename.
     if (!isFull(error)) throw error
-    fs.renameSync(source, path.join(stored.folder.path, ABANDONED_FILE))
+    fs.renameSync(pathOf(stored), path.join(stored.folder.path, ABANDONED_FILE))
   }
 }

@@ -52,11 +52,10 @@ export function writeNewMarker<Plan extends MarkerPlan & { readonly keepsCount: 
   const write = (): Plan => {
     const pending = requireReadable(readMarker(folder))
     const isAlone = pending === undefined && revives
-    const abandoned = isAlone ? requireReadable(readMarker(folder, ABANDONED_FILE), ABANDONED_FILE) : undefined
+    const abandoned = isAlone ? requireReadable(readMarker(folder, ABANDONED_FILE)) : undefined
     const planned = plan(pending ?? abandoned, abandoned !== undefined)
     const text = formatMarker(planned.fields)
-    keepUnparsed(pending, MARKER_FILE)
-    keepUnparsed(abandoned, ABANDONED_FILE)
+    keepUnparsed(pending ?? abandoned)
     if (pending === undefined) {
       if (!createMarker(folder, text)) return write()
     } else if (planned.keepsCount) rewriteMarker(pending, text)
@@ -119,15 +118,11 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
     const planned = plan(present.marker)
     if (planned === undefined) return { plan: planned, marker: present.marker }
     const { fields } = planned
-    if (present.marker.fields === undefined) {
-      if (!replaceUnparsed) {
-        throw new PostflightError('marker-unparsed', {
-          path: markerDisplayPath(folder),
-          detail: present.marker.problems.map(markerProblem)[0] ?? '',
-        })
-      }
-      keepUnparsed(present, MARKER_FILE)
+    if (present.marker.fields === undefined && !replaceUnparsed) {
+      const detail = present.marker.problems.map(markerProblem)[0] ?? ''
+      throw new PostflightError('marker-unparsed', { path: markerDisplayPath(folder), detail })
     }
+    keepUnparsed(present)
     const text = replaceUnparsed
       ? formatOrReplace(present, fields)
       : formatMarker(withFields(present.marker.fields ?? {}, fields))
@@ -141,7 +136,7 @@ function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string,
   const text = formatIfRoom(withFields(present.marker.fields ?? {}, changes))
   if (text !== undefined) return text
   if (mustBeKept(present)) copyUnchecked(present)
-  else keepText(present, MARKER_FILE)
+  else keepText(present)
   return formatMarker(changes)
 }
 
@@ -178,6 +173,6 @@ export function removeMarker(folder: TaskFolder, marker: StoredMarker | undefine
     // Plain bash takes no lock: a marker that it has just written was not judged.
     if (marker === undefined) return
     if (isUnchecked) abandonUnchecked(marker)
-    else removeOrKeep(marker, MARKER_FILE)
+    else removeOrKeep(marker)
   })
 }

@@ -9,6 +9,7 @@ import type { Marker } from './marker.ts'
 export interface StoredMarker {
   readonly kind: 'marker'
   readonly folder: TaskFolder
+  readonly fileName: string
   readonly marker: Marker
   readonly text: string
   readonly identity: MarkerIdentity
@@ -18,7 +19,7 @@ export interface StoredMarker {
 }
 
 /** A link, a folder, or a file without permission. */
-export type UnreadableMarker = Readonly<{ kind: 'unreadable'; folder: TaskFolder; detail: string }>
+export type UnreadableMarker = Readonly<{ kind: 'unreadable'; folder: TaskFolder; fileName?: string; detail: string }>
 
 export type MarkerRead = StoredMarker | UnreadableMarker
 

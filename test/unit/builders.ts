@@ -102,6 +102,7 @@ export function seen(fields: Fields = {}, more: Partial<Extract<SeenMarker, { ki
   return {
     kind: 'marker',
     folder: taskFolder(),
+    fileName: '.postflight-pending',
     marker: read,
     text: JSON.stringify(fields),
     identity: { id: read.id, file: 'f1-1' },

@@ -136,7 +136,7 @@ function isOrphaned(context: CommandContext, { pending, abandoned }: FolderConte
   }
   return (
     (pending === undefined || isLeftBehind(context, pending)) &&
-    abandoned.every(({ read }) => read.kind !== 'marker' || isUnowned(read.marker) || isLeftBehind(context, read))
+    abandoned.every((read) => read.kind !== 'marker' || isUnowned(read.marker) || isLeftBehind(context, read))
   )
 }
 

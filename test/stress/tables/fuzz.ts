@@ -128,7 +128,8 @@ function seenOf({ text, task, ageMs, guard }: DecisionCase['markers'][number]): 
   const changedMs = NOW_MS - ageMs
   const spent = parseLoopGuard(guard) ?? 0
   const times = { modifiedMs: changedMs, changedMs }
-  return { kind: 'marker', folder, marker, text, identity: { id: marker.id, file: 'f1-1' }, times, spent }
+  const identity = { id: marker.id, file: 'f1-1' }
+  return { kind: 'marker', folder, fileName: '.postflight-pending', marker, text, identity, times, spent }
 }
 
 /** The payload, or the hook's line for one that cannot be read. */
