@@ -95,30 +95,30 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const owner = { session: identity.session, agent: fields.agent_id }
   const dropped = droppedSteps(previous, keepsCount, options.step)
   const hasChecks = options.check.length + options.stepCheck.length > 0
-  const isKept = previous !== undefined && markers.mayHaveChecks(previous) && !keepsCount
+  const replaced = keepsCount ? undefined : previous
+  const isKept = replaced !== undefined && markers.mayHaveChecks(replaced)
   recordInJournal(context, folder, {
     event: 'create',
     markerId: id,
     hostSession: owner.session,
     agent: owner.agent,
-    replaces: keepsCount ? undefined : previous?.id,
-    keeps: isKept ? previous.id : undefined,
+    replaces: replaced?.id,
+    keeps: isKept ? replaced.id : undefined,
     checks: runsOf(fields.checks),
-    detail:
-      previous === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${previous.id ?? 'an older marker'}`,
+    detail: keepsCount ? 'renewed' : replaced && `replaced ${replaced.id ?? 'an older marker'}`,
   })
   if (isOwnerLost(context, folder, owner)) context.note(OWNER_LOST)
   const notHeld = options.hostSession === undefined ? await hookNote(context, root) : undefined
   if (notHeld !== undefined) context.note(notHeld)
   const target = path.join(folder.path, MARKER_FILE)
-  const verb = keepsCount ? 'renewed' : previous === undefined ? 'created' : 'replaced'
+  const verb = keepsCount ? 'renewed' : replaced === undefined ? 'created' : 'replaced'
   return {
     data: {
       id,
       path: target,
       task: folder.task,
       renewed: keepsCount,
-      replaced: previous !== undefined && !keepsCount ? (previous.id ?? true) : null,
+      replaced: replaced === undefined ? null : (replaced.id ?? true),
       dropped_steps: dropped,
       kept_unchecked: isKept,
       owner: { host_session: owner.session ?? null, agent: owner.agent ?? null },
