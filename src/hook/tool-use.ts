@@ -5,7 +5,6 @@ import type { Occasion } from '../hosts/payload.ts'
 import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import type { Marker } from '../marker/marker.ts'
 import { changeMarker } from '../marker/marker-store.ts'
-import { waitFields } from '../marker/marker-wait.ts'
 import {
   announcesWait,
   idsIn,
@@ -20,9 +19,9 @@ import { markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts
 import type { Recorded } from '../project/journal-entry.ts'
 import { runFileNames } from '../run/store/run-file.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
+import { waitChange } from '../stop/commit.ts'
 import { findMarkers } from '../stop/observe-stop.ts'
 import { recordOf } from '../stop/plan.ts'
-import { waitVerdict } from '../stop/rules.ts'
 import { notDone } from '../stop/stop-messages.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
@@ -91,10 +90,8 @@ function decisionFor(occasion: Occasion, markers: readonly StoredMarker[]) {
       (made.length === 1 && made[0] === stored && isMadeByCommand(present, stored.times, occasion))
     const owned = owns ? { ...present, hostSession: payload.session as string } : present
     const announces = announcesWait({ id: present.id, changedMs: stored.times.changedMs }, occasion, waiting)
-    const verdict = waitVerdict(owned, occasion, announces ? 'announcement' : 'command', Date.now())
-    const changes = verdict && waitFields(verdict)
-    if (!owns && changes === undefined) return undefined
-    const ended = verdict?.kind === 'ends' ? present.wait?.for : undefined
-    return { fields: { ...(owns && ownerFields(present, payload)), ...changes }, owns, ended }
+    const change = waitChange(owned, occasion, announces ? 'announcement' : 'command')
+    if (!owns && change === undefined) return undefined
+    return { fields: { ...(owns && ownerFields(present, payload)), ...change?.fields }, owns, ended: change?.ended }
   }
 }

@@ -6,6 +6,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { claimContinuation } from '../marker/count/claim.ts'
 import { noteExpired } from '../marker/count/claim-files.ts'
 import { isSpent } from '../marker/loop-guard.ts'
+import type { Marker } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { abandonMarker, changeMarker, endMarker } from '../marker/marker-store.ts'
 import { type SessionEvent, waitFields } from '../marker/marker-wait.ts'
@@ -118,15 +119,15 @@ function isOwed(stored: StoredMarker, moment: Moment): boolean {
 
 /** Returns the record of a wait that ended. */
 export function updateWait(folder: TaskFolder, moment: Moment, kind: SessionEvent['kind']): readonly Recorded[] {
-  const { plan, marker } = changeMarker(
-    folder,
-    (present) => {
-      const verdict = waitVerdict(present, moment, kind, Date.now())
-      const fields = verdict && waitFields(verdict)
-      return fields && { fields, ended: verdict.kind === 'ends' ? present.wait?.for : undefined }
-    },
-    { patienceMs: HOOK_PATIENCE_MS },
-  )
+  const change = (present: Marker) => waitChange(present, moment, kind)
+  const { plan, marker } = changeMarker(folder, change, { patienceMs: HOOK_PATIENCE_MS })
   if (plan?.ended === undefined) return []
   return [recordOf({ folder, marker }, moment.payload, { event: 'wait-end', detail: plan.ended })]
+}
+
+/** `ended`: what the agent waited for. */
+export function waitChange(marker: Marker, moment: Moment, kind: SessionEvent['kind']) {
+  const verdict = waitVerdict(marker, moment, kind, Date.now())
+  const fields = verdict && waitFields(verdict)
+  return fields && { fields, ended: verdict.kind === 'ends' ? marker.wait?.for : undefined }
 }
