@@ -65,16 +65,17 @@ export function handleToolUse(occasion: Occasion): Answered {
     }
   }
   const runs = updateRunWaits(occasion)
-  return { ...NOTHING_DONE, recorded: [...recorded, ...runs.recorded], complaints: [...complaints, ...runs.complaints] }
+  complaints.push(...runs.failed.map(({ path, detail }) => notDone('updateWait', path, detail)))
+  return { ...NOTHING_DONE, recorded: [...recorded, ...runs.recorded], complaints }
 }
 
-function updateRunWaits(occasion: Occasion): Pick<Answered, 'recorded' | 'complaints'> {
+function updateRunWaits(occasion: Occasion) {
   const busy = mayAnnounceWait(occasion.payload) ? occasion.roots.filter((root) => runFileNames(root).length > 0) : []
-  if (busy.length === 0) return NOTHING_DONE
+  if (busy.length === 0) return { recorded: [], failed: [] }
   try {
     return loadWorkflowDriver().updateRunWaits(busy, occasion)
   } catch (error) {
-    return { recorded: [], complaints: busy.map((root) => notDone('updateWait', root, errorText(error))) }
+    return { recorded: [], failed: busy.map((path) => ({ path, detail: errorText(error) })) }
   }
 }
 

@@ -7,7 +7,7 @@ import { commandLine, personNote, rootOptionFor, stopNowLine } from '../kernel/c
 import { WORKFLOW_FOLDER } from '../kernel/files.ts'
 import { approval, quote } from '../kernel/text.ts'
 import type { Recorded } from '../project/journal-entry.ts'
-import { type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { type SearchProblem, type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { type RunStop, runningCheck, takeTurn } from '../run/drive.ts'
 import { needOf } from '../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
@@ -17,7 +17,7 @@ import { findActiveRuns, unusableNotice, unusableRecord } from '../run/store/act
 import { updateRunWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
-import { ALERT_TEXT, notDone, unsettledRunsNotice } from '../stop/stop-messages.ts'
+import { ALERT_TEXT, unsettledRunsNotice } from '../stop/stop-messages.ts'
 
 /** Loaded only if there is a run file. `Stop` observes too: a SubagentStop can be missing. */
 
@@ -26,17 +26,17 @@ export { hasRunOf, listUnfinishedRuns, noteSessionStarts } from '../run/store/ac
 /** Never throws. */
 export function updateRunWaits(roots: readonly string[], occasion: Occasion) {
   const recorded: Recorded[] = []
-  const complaints: string[] = []
+  const failed: SearchProblem[] = []
   const { session } = occasion.payload
   for (const { folder, state } of findActiveRuns(roots, occasion.deadline).runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
     try {
       recorded.push(...updateRunWait(folder, occasion, 'command'))
     } catch (error) {
-      complaints.push(notDone('updateWait', stateDisplayPath(folder), errorText(error)))
+      failed.push({ path: stateDisplayPath(folder), detail: errorText(error) })
     }
   }
-  return { recorded, complaints }
+  return { recorded, failed }
 }
 
 /** Only the first run may send a prompt. Never throws. */
