@@ -29,7 +29,7 @@ import {
   quotedCommands,
   statusItemDocument,
 } from '../../views/status/status-items.ts'
-import { type Declaration, type OptionsOf, type Run, remoteOption, repeatable, WATCH } from '../command.ts'
+import { type Declaration, type Run, remoteOption, repeatable, WATCH } from '../command.ts'
 import { checkIds } from '../option-values.ts'
 import { sharedDocument } from '../workflow/shared-status.ts'
 
@@ -90,8 +90,7 @@ const projectDocument = () => {
   })
 }
 
-export const run: Run<typeof declaration, typeof document> = async (context, _given, options, surroundings) => {
-  const { contextNow } = surroundings
+export const run: Run<typeof declaration, typeof document> = async (context, _given, options) => {
   if (options.shared !== undefined) {
     const { shared, exitCode, ...others } = options
     const other = Object.entries(others).find(([, value]) => (Array.isArray(value) ? value.length > 0 : value))
@@ -99,12 +98,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     const { sharedStatus } = await import('../workflow/shared-status.ts')
     return sharedStatus(context, shared, exitCode)
   }
-  if (!options.watch) return projectStatus(context, options)
-  const { watchOrNote } = await import('../watch-option.ts')
-  return watchOrNote(surroundings, ['status'], () => projectStatus(contextNow(), options))
-}
-
-async function projectStatus(context: CommandContext, options: OptionsOf<typeof declaration>) {
   const { session } = options
   checkIds({ '--session': session })
   const expect = options.expect.map((task) => withoutCompletion(task).replace(/^specs\//, ''))
