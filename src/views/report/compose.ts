@@ -3,7 +3,7 @@ import { fromIso } from '../../kernel/time.ts'
 import { namedWork } from '../../marker/marker.ts'
 import type { Painter } from '../../project/command-context.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import { clock, duration, eventWords, REPORT_TEXTS, runTimes, statusWords, taskTitle } from './report-messages.ts'
+import { clock, duration, REPORT_TEXTS, runTimes, statusWords, taskTitle } from './report-messages.ts'
 import { type RunStory, runStory } from './run-story.ts'
 import type { MarkerStatus, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
 
@@ -83,23 +83,31 @@ export function around(spans: readonly Span[]): Span {
 
 type TimedLine = Readonly<{ timeMs: number; line: JournalLine }>
 
-const OF_MARKERS: readonly string[] = [
-  ...['create', 'block', 'clear', 'check', 'cap', 'bypass', 'bypass-request', 'expire', 'adopt', 'claim', 'step'],
-  ...['wait', 'wait-end'],
-]
-
-const ENDS: Readonly<Record<string, MarkerStatus>> = { clear: 'cleared', cap: 'abandoned', bypass: 'bypassed' }
-
-const TONES: Readonly<Record<string, Tone>> = {
-  block: 'warn',
-  check: 'bad',
-  cap: 'bad',
-  bypass: 'warn',
-  clear: 'good',
-  wait: 'wait',
-  expire: 'warn',
-  error: 'bad',
+interface EventForm {
+  /** By default its name, which begins the sentence of its details. */
+  readonly words?: string
+  readonly tone?: Tone
+  /** What its marker is after it. */
+  readonly ends?: MarkerStatus
 }
+
+const EVENTS_OF_MARKERS: ReadonlyMap<string, EventForm> = new Map<string, EventForm>([
+  ['create', { words: 'marker created' }],
+  ['block', { words: 'stop blocked', tone: 'warn' }],
+  ['clear', { words: 'cleared', tone: 'good', ends: 'cleared' }],
+  ['check', { tone: 'bad' }],
+  ['cap', { words: 'gave up after the last blocked stop', tone: 'bad', ends: 'abandoned' }],
+  ['bypass', { words: 'bypassed', tone: 'warn', ends: 'bypassed' }],
+  ['bypass-request', { words: 'bypass requested' }],
+  ['expire', { words: 'expired', tone: 'warn' }],
+  ['adopt', { words: 'taken over' }],
+  ['claim', { words: 'owner recorded' }],
+  ['step', {}],
+  ['wait', { words: 'waits', tone: 'wait' }],
+  ['wait-end', { words: 'the wait ended' }],
+])
+
+const ERROR: EventForm = { words: 'error', tone: 'bad' }
 
 interface Draft {
   id?: string | undefined
@@ -115,7 +123,7 @@ interface Draft {
 }
 
 function isOfMarker(line: JournalLine): boolean {
-  return OF_MARKERS.includes(line.event) && !textOf(line, 'marker_id')?.startsWith('wf_')
+  return EVENTS_OF_MARKERS.has(line.event) && !textOf(line, 'marker_id')?.startsWith('wf_')
 }
 
 function textOf(line: JournalLine, field: string, limit = 300): string | undefined {
@@ -124,9 +132,13 @@ function textOf(line: JournalLine, field: string, limit = 300): string | undefin
 }
 
 function storyEvent({ line, timeMs }: TimedLine): StoryEvent {
-  const count = typeof line.count === 'number' ? line.count : undefined
-  const words = eventWords(line.event, { count, detail: textOf(line, 'detail', 500), outcome: textOf(line, 'outcome') })
-  return { timeMs, tone: TONES[line.event] ?? 'plain', words }
+  const { words, tone = 'plain' } = EVENTS_OF_MARKERS.get(line.event) ?? ERROR
+  const count = typeof line.count === 'number' && line.event === 'block' ? `: ${line.count} of 3` : ''
+  const isUnchecked = line.event === 'clear' && line.outcome === 'unchecked'
+  const what = isUnchecked ? 'cleared without its checks' : `${words ?? line.event}${count}`
+  const detail = textOf(line, 'detail', 500)
+  const said = [what, detail].filter((one) => one !== undefined)
+  return { timeMs, tone, words: said.join(words === undefined ? ' ' : ': ') }
 }
 
 function markerStories(
@@ -205,7 +217,7 @@ function read(drafts: Draft[], timed: TimedLine, ofNone: Set<TimedLine>): void {
   if (line.event === 'block') draft.blocks += 1
   if (line.event === 'wait') draft.waitingSinceMs ??= timeMs
   else if (line.event === 'wait-end') endWait(draft, timeMs)
-  const status = ENDS[line.event]
+  const status = EVENTS_OF_MARKERS.get(line.event)?.ends
   if (status !== undefined) end(draft, line.outcome === 'unchecked' ? 'unchecked' : status, timed)
 }
 

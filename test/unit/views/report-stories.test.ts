@@ -84,6 +84,17 @@ describe('the story of a marker', () => {
     expect(tones).toEqual(events.map((event) => [event, tone]))
   })
 
+  it.each([
+    ['block', {}, 'stop blocked'],
+    ['block', { count: 2 }, 'stop blocked: 2 of 3'],
+    ['clear', { outcome: 'unchecked' }, 'cleared without its checks'],
+    ['check', { detail: 'failed: npm test' }, 'check failed: npm test'],
+    ['error', { detail: 'EACCES' }, 'error: EACCES'],
+  ] as const)('has its event %s %j in words', (event, more, words) => {
+    const { tasks, others } = reportOf([[0, event, { markerId: 'pf_1', ...more }]])
+    expect([...(tasks[0]?.markers[0]?.events ?? []), ...others]).toMatchObject([{ words }])
+  })
+
   it('ends with its last event, not with the report, if it is over or its marker was removed', () => {
     const ends = (last: 'clear' | 'block', at: number) => storiesOf([CREATED, [2, 'step'], [at, last]])[0]
     expect(ends('clear', 7)).toMatchObject({ status: 'cleared', startMs: journalAt(0), endMs: journalAt(7) })
@@ -247,9 +258,12 @@ describe('the story of a run', () => {
     [{ event: 'end', outcome: 'stopped' }, 'plain', 'ended (stopped)'],
     [{ event: 'end', outcome: 'stalled' }, 'bad', 'ended (stalled)'],
     [{ event: 'end', outcome: 'failed' }, 'bad', 'ended (failed)'],
+    [{ event: 'step-failed', step: 2, attempt: 3, detail: 'why' }, 'warn', 'failed (why)'],
+    [{ event: 'enter', attempt: 1 }, 'plain', 'entered'],
   ])('has the tone and the words of the transition %j: %s, %j', (transition, tone, words) => {
     const state = withTransition(reportRun(NOW, undefined), { phase: 'review', ...transition }, NOW)
-    expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `review: ${words}` })
+    const where = transition.step === undefined ? 'review' : 'review, step 2, attempt 3'
+    expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `${where}: ${words}` })
   })
 
   it('has the texts of steps from a file for past visits too, as far as their prompts went out', () => {
