@@ -10,29 +10,11 @@ import { failureWords, markerProblem } from './check-messages.ts'
 import { ABANDONED } from './clear-files.ts'
 import { spentOf } from './given-up.ts'
 import { CONTINUATION_LIMIT } from './loop-guard.ts'
-import { type Marker, UNCHECKED } from './marker.ts'
+import { type Marker, UNCHECKED, unparsed } from './marker.ts'
 import { readMarker } from './marker-file.ts'
 import { isExpired, isUnowned, madeAtMs, markerDisplayPath } from './stored-marker.ts'
 
-export interface MarkerView {
-  state: 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
-  outcome: 'capped' | 'expired' | 'unchecked' | null
-  task: string
-  path: string
-  relative_path: string
-  id: string | null
-  skill: string | null
-  operation: string | null
-  reason: string | null
-  owner: { host_session: string | null; agent: string | null; agent_type: string | null }
-  promised_at: string | null
-  age_ms: number | null
-  continuations: { spent: number | null; limit: number }
-  steps: readonly { name: string; done: boolean }[]
-  checks: readonly { run: string; step: string | null; failed: string | null }[]
-  wait: { for: string; count: number } | null
-  problems: string[]
-}
+export type MarkerView = Readonly<NonNullable<ReturnType<typeof viewMarker>>>
 
 /** Such a marker still blocks stops; one whose file cannot be opened does not. */
 export function unparsedFaults({ state, promised_at: madeAt, problems }: MarkerView): string[] | undefined {
@@ -63,43 +45,42 @@ function abandonedNames({ path: folder }: TaskFolder): string[] {
   return names.slice(0, MAX_ABANDONED)
 }
 
-function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): MarkerView | undefined {
+function viewMarker(folder: TaskFolder, fileName: string, nowMs: number) {
   const read = readMarker(folder, fileName)
   if (read === undefined) return undefined
-  const base = {
-    task: folder.task,
-    path: path.join(folder.path, fileName),
-    relative_path: markerDisplayPath(folder, fileName),
-  }
-  if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [`cannot be read (${read.detail})`] }
-  const { marker, times } = read
-  const { hostSession, agent, agentType } = marker
-  const abandoned = fileName !== MARKER_FILE
-  const isUnchecked = marker.outcome === UNCHECKED
-  const expired = isExpired(marker, times, nowMs)
-  const madeMs = madeAtMs(marker, times, nowMs)
-  const problems = [...new Set(marker.problems.map(markerProblem))]
-  if (isUnowned(marker) && !abandoned && !expired) problems.push(UNOWNED_PROBLEM)
-  let spent: number | null = null
+  const isRead = read.kind === 'marker'
+  const marker = isRead ? read.marker : unparsed({ code: 'empty' })
+  const isAbandoned = isRead && fileName !== MARKER_FILE
+  const expired = isRead && isExpired(marker, read.times, nowMs)
+  const madeMs = isRead ? madeAtMs(marker, read.times, nowMs) : undefined
+  const problems = isRead ? [...new Set(marker.problems.map(markerProblem))] : [`cannot be read (${read.detail})`]
+  if (isRead && isUnowned(marker) && !isAbandoned && !expired) problems.push(UNOWNED_PROBLEM)
+  const outcome = outcomeOf(marker, isAbandoned, expired)
+  // An unchecked marker does not tell.
+  let spent = outcome === 'capped' ? CONTINUATION_LIMIT : null
   try {
-    // Not known from the file.
-    spent = abandoned ? (isUnchecked ? null : CONTINUATION_LIMIT) : spentOf(read)
+    if (isRead && !isAbandoned) spent = spentOf(read)
   } catch (error) {
     problems.push(`has a count that cannot be read (${errorText(error)})`)
   }
   const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
   return {
-    ...base,
-    ...(abandoned
-      ? { state: 'abandoned', outcome: isUnchecked ? 'unchecked' : 'capped' }
-      : { state: pendingState(marker, expired), outcome: expired ? 'expired' : null }),
+    task: folder.task,
+    path: path.join(folder.path, fileName),
+    relative_path: markerDisplayPath(folder, fileName),
+    state: stateOf(marker, isAbandoned, expired),
+    outcome,
     id: quoted(marker.id),
     skill: quoted(marker.skill),
     operation: quoted(marker.operation),
-    reason: quoted(marker.reason === undefined ? undefined : listInLine(marker.reason)),
-    owner: { host_session: quoted(hostSession), agent: quoted(agent), agent_type: quoted(agentType) },
-    promised_at: toIso(madeMs),
-    age_ms: Math.round(nowMs - madeMs),
+    reason: quoted(marker.reason && listInLine(marker.reason)),
+    owner: {
+      host_session: quoted(marker.hostSession),
+      agent: quoted(marker.agent),
+      agent_type: quoted(marker.agentType),
+    },
+    promised_at: madeMs === undefined ? null : toIso(madeMs),
+    age_ms: madeMs === undefined ? null : Math.round(nowMs - madeMs),
     continuations: { spent, limit: CONTINUATION_LIMIT },
     steps: marker.steps.map((step) => ({ name: oneLine(step.name, TEXT_LIMIT), done: step.done })),
     checks: marker.checks.map(({ run, step, failed }) => ({
@@ -112,10 +93,22 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   }
 }
 
-function pendingState({ bypassed, fields }: Marker, expired: boolean): MarkerView['state'] {
+type State = 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
+
+function stateOf({ bypassed, fields }: Marker, isAbandoned: boolean, expired: boolean): State {
+  if (isAbandoned) return 'abandoned'
   if (bypassed) return 'bypassed'
   if (expired) return 'expired'
   return fields === undefined ? 'unreadable' : 'pending'
+}
+
+function outcomeOf(
+  { outcome }: Marker,
+  isAbandoned: boolean,
+  expired: boolean,
+): 'capped' | 'expired' | 'unchecked' | null {
+  if (isAbandoned) return outcome === UNCHECKED ? UNCHECKED : 'capped'
+  return expired ? 'expired' : null
 }
 
 function listInLine(text: string): string {
@@ -124,19 +117,3 @@ function listInLine(text: string): string {
   const items = lines.flatMap((line) => line.replace(/^[-*•] +/, '') || [])
   return items.join('; ').replaceAll(':; ', ': ')
 }
-
-const UNKNOWN = {
-  state: 'unreadable',
-  outcome: null,
-  id: null,
-  skill: null,
-  operation: null,
-  reason: null,
-  owner: { host_session: null, agent: null, agent_type: null },
-  promised_at: null,
-  age_ms: null,
-  continuations: { spent: null, limit: CONTINUATION_LIMIT },
-  steps: [],
-  checks: [],
-  wait: null,
-} as const
