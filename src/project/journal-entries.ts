@@ -1,6 +1,5 @@
-import fs from 'node:fs'
-import { closeQuietly, isAbsent, kindOfStats, READING, requireKind } from '../disk/file-facts.ts'
-import { openingFault } from '../disk/read.ts'
+import { requireKind } from '../disk/file-facts.ts'
+import { readSmallBytes } from '../disk/read.ts'
 import { journalCut, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { CommandContext } from './command-context.ts'
@@ -65,36 +64,16 @@ const JOURNAL_PART_BYTES = 16_777_216
 
 /** `end`: in bytes. */
 function readJournal(file: string, start: number, { limit = JOURNAL_PART_BYTES, isWanted = () => true }: Part = {}) {
-  let descriptor: number | undefined
-  try {
-    descriptor = fs.openSync(file, READING)
-    const stats = fs.fstatSync(descriptor)
-    if (!stats.isFile()) return refuse(file, KIND_NAMES[kindOfStats(stats)])
-    const from = Math.max(start, stats.size - limit)
-    const bytes = readFrom(descriptor, from, stats.size)
-    const cut = from > start
-    // The cut may be inside a line.
-    const first = cut ? bytes.indexOf(0x0a) + 1 : 0
-    const last = bytes.lastIndexOf(0x0a) + 1
-    const lines = bytes.subarray(first, last).toString('utf8').split('\n').slice(0, -1)
-    const entries = lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? [])
-    return { entries, end: from + last, cut, size: stats.size }
-  } catch (error) {
-    if (isAbsent(error)) return { entries: [], end: 0, cut: false, size: 0 }
-    if (error instanceof PostflightError) throw error
-    return refuse(file, openingFault(error))
-  } finally {
-    if (descriptor !== undefined) closeQuietly(descriptor)
-  }
-}
-
-function readFrom(descriptor: number, from: number, to: number): Buffer {
-  const buffer = Buffer.alloc(Math.max(0, to - from))
-  let length = 0
-  while (length < buffer.length) {
-    const count = fs.readSync(descriptor, buffer, length, buffer.length - length, from + length)
-    if (count === 0) break
-    length += count
-  }
-  return buffer.subarray(0, length)
+  const read = readSmallBytes(file, limit, false, start)
+  if (read.kind === 'absent') return { entries: [], end: 0, cut: false, size: 0 }
+  if (read.kind === 'unreadable') return refuse(file, read.detail)
+  const { bytes, size } = read
+  const from = Math.max(start, size - limit)
+  const cut = from > start
+  // The cut may be inside a line.
+  const first = cut ? bytes.indexOf(0x0a) + 1 : 0
+  const last = bytes.lastIndexOf(0x0a) + 1
+  const lines = bytes.subarray(first, last).toString('utf8').split('\n').slice(0, -1)
+  const entries = lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? [])
+  return { entries, end: from + last, cut, size }
 }
