@@ -133,6 +133,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const unlisted: SearchProblem[] = []
   const activeRuns = why === undefined ? await findRuns(roots, payload, unlisted) : []
   const hasRun = activeRuns.some(({ isMine }) => isMine)
+  const notJudged = (error: unknown) =>
+    nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
   const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, hasRun).catch(notJudged)))
   const { answer, alerts, notices, plan, problems } =
     why === undefined
@@ -247,13 +249,12 @@ async function findRuns(roots: readonly string[], { session }: Payload, problems
   const { runStatus } = await import('../../run/store/active-runs.ts')
   return files.flatMap(({ folder, id }) => {
     if (folder === undefined) return []
-    const run = runStatus(folder)
-    if (run === undefined || run.status === 'over') return []
-    if (id !== undefined && run.state !== undefined && run.state.id !== id) return []
-    const isMine = session !== undefined && run.state?.hostSession === session
-    const isOfOther = run.status === 'running' && !isMine
-    const note = isOfOther ? `${run.note}: this session does not drive it` : run.note
-    return { path: inLine(folder.relative), note, isMine }
+    const { note, state } = runStatus(folder) ?? {}
+    if (note === undefined || state?.active === false) return []
+    if (id !== undefined && state !== undefined && state.id !== id) return []
+    const isMine = session !== undefined && state?.hostSession === session
+    const isOfOther = state !== undefined && !isMine
+    return { path: inLine(folder.relative), note: isOfOther ? `${note}: this session does not drive it` : note, isMine }
   })
 }
 
@@ -262,20 +263,14 @@ type FoundRun = Awaited<ReturnType<typeof findRuns>>[number]
 /** Cannot predict the driver's own answer: it moves files to decide. */
 function describeRun({ path, note, isMine }: FoundRun, mayGetPrompt: boolean): ExplainDocument['runs'][number] {
   if (!isMine) return { path, answer: 'allow', why: note }
-  const checks = `${note}: the driver checks the results`
-  return mayGetPrompt
-    ? { path, answer: 'driver', why: `${checks}, ${DRIVER_SENDS}` }
-    : { path, answer: 'allow', why: `${checks} and allows the stop` }
+  const then = mayGetPrompt
+    ? ', then sends the next prompt, or allows the stop if the run waits or has ended'
+    : ' and allows the stop'
+  return { path, answer: mayGetPrompt ? 'driver' : 'allow', why: `${note}: the driver checks the results${then}` }
 }
-
-const DRIVER_SENDS = 'then sends the next prompt, or allows the stop if the run waits or has ended'
 
 function nothing(why: string) {
   return { path: DONE_PATH, why, rules: [], made: undefined }
-}
-
-function notJudged(error: unknown) {
-  return nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
 }
 
 async function describeDone(root: string, occasion: Occasion, hasRun: boolean) {

@@ -190,17 +190,17 @@ export function checkRuns(context: CommandContext, root: string): DoctorFinding[
 function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext, listed: ListedRunFiles) {
   const run = runStatus(folder)
   if (run === undefined) return undefined
-  const { status, note, state } = run
+  const { note, state } = run
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const resume = command('workflow', 'resume')
   // Doctor is for a person. Text for an agent never offers to end its run.
   const resumeOrAbort = `${resume}, or ${command('workflow', 'abort')}`
   const wrong = (what: string, fix: string): DoctorFinding => bad('workflow', `${folder.relative}: ${what}`, fix)
-  if (status === 'unusable') return bad('workflow', note, 'repair that file by hand, or move it away')
-  if (state?.outcome === 'stalled' && !state.settled) {
+  if (state === undefined) return bad('workflow', note, 'repair that file by hand, or move it away')
+  if (state.outcome === 'stalled' && !state.settled) {
     return wrong(state.why === undefined ? note : `${note}: ${quote(state.why)}`, resumeOrAbort)
   }
-  if (state === undefined || status !== 'running') return undefined
+  if (!state.active) return undefined
   if (runFileOf(folder, state.id, listed) === undefined) {
     return wrong(`${note}, but its run file is missing, so hooks ignore it`, resume)
   }
