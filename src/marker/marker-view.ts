@@ -94,6 +94,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number) {
 }
 
 type State = 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
+type Outcome = 'capped' | 'expired' | 'unchecked' | null
 
 function stateOf({ bypassed, fields }: Marker, isAbandoned: boolean, expired: boolean): State {
   if (isAbandoned) return 'abandoned'
@@ -102,14 +103,12 @@ function stateOf({ bypassed, fields }: Marker, isAbandoned: boolean, expired: bo
   return fields === undefined ? 'unreadable' : 'pending'
 }
 
-function outcomeOf(
-  { outcome }: Marker,
-  isAbandoned: boolean,
-  expired: boolean,
-): 'capped' | 'expired' | 'unchecked' | null {
+function outcomeOf({ outcome }: Marker, isAbandoned: boolean, expired: boolean): Outcome {
   if (isAbandoned) return outcome === UNCHECKED ? UNCHECKED : 'capped'
   return expired ? 'expired' : null
 }
+
+export type MarkerKind = State | 'waiting' | 'unchecked'
 
 function listInLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())

@@ -1,6 +1,6 @@
 import { counted, inLine, oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
-import { namedWork } from '../../marker/marker.ts'
+import { namedWork, shownState } from '../../marker/marker.ts'
 import type { Painter } from '../../project/command-context.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import { clock, duration, REPORT_TEXTS, runTimes, statusWords, taskTitle } from './report-messages.ts'
@@ -234,7 +234,7 @@ function end(draft: Draft, status: MarkerStatus, { line, timeMs }: TimedLine): v
 }
 
 function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number) {
-  const status = statusOf(draft, marker)
+  const status = marker === undefined ? (draft.status ?? 'removed') : shownState(marker)
   const isOpen = status === 'pending' || status === 'waiting'
   const lastMs = draft.events.at(-1)?.timeMs ?? draft.startMs
   const endMs = draft.endMs ?? (isOpen ? Math.max(nowMs, draft.startMs) : lastMs)
@@ -256,12 +256,6 @@ export type MarkerStory = Readonly<ReturnType<typeof storyOf>>
 
 function madeMs(marker: ReportMarker | undefined): number | undefined {
   return fromIso(marker?.promised_at ?? '')
-}
-
-function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerStatus {
-  if (marker === undefined) return status ?? 'removed'
-  if (marker.state === 'pending') return marker.wait === null ? 'pending' : 'waiting'
-  return marker.outcome === 'unchecked' ? 'unchecked' : marker.state
 }
 
 export function storyLines({ tasks, others, leftOut }: Report, paint: Pick<Painter, 'bold'>): string[] {

@@ -1,4 +1,4 @@
-import type { MarkerView } from '../../marker/marker-view.ts'
+import type { MarkerKind, MarkerView } from '../../marker/marker-view.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import type { RunStatus } from '../../run/machine/picture.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -19,7 +19,7 @@ export type ReportMarker = Pick<
 
 export type ReportRun = Readonly<{ task: string; state: WorkflowState; history: readonly HistoryEntry[] }>
 
-export type MarkerStatus = MarkerView['state'] | 'unchecked' | 'waiting' | 'cleared' | 'replaced' | 'removed' | 'moved'
+export type MarkerStatus = MarkerKind | 'cleared' | 'replaced' | 'removed' | 'moved'
 export type Status = MarkerStatus | RunStatus
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'wait'
 
