@@ -13,14 +13,14 @@ export function allEntries(context: CommandContext, root: string) {
 }
 
 export function lastMarkerEntries(root: string, limit: number) {
-  return readBoth(root, { limit, isWanted: mayConcernMarker })
+  return readBoth(root, limit, mayConcernMarker)
 }
 
 /** `cut`: whether there is more. */
-function readBoth(root: string, part?: Part) {
+function readBoth(root: string, ...part: Part) {
   const { old, current } = readableJournal(root)
-  const before = readJournal(old, 0, part)
-  const now = readJournal(current, 0, part)
+  const before = readJournal(old, 0, ...part)
+  const now = readJournal(current, 0, ...part)
   return { entries: [...before.entries, ...now.entries], end: now.end, cut: before.cut || now.cut }
 }
 
@@ -41,12 +41,8 @@ function readableJournal(root: string): ReturnType<typeof journalFiles> {
   return journalFiles(root)
 }
 
-interface Part {
-  /** Bytes, from the end. */
-  readonly limit?: number
-  /** Filters lines before parsing them, because parsing takes most of the time. */
-  readonly isWanted?: (line: string) => boolean
-}
+/** Bytes from the end. Lines are filtered before they are parsed, because parsing takes most of the time. */
+type Part = [limit?: number, isWanted?: (line: string) => boolean]
 
 function refuse(file: string, detail: string): never {
   throw new PostflightError('file-unreadable', { path: file, detail })
@@ -63,7 +59,7 @@ export function mayConcernMarker(line: string): boolean {
 const JOURNAL_PART_BYTES = 16_777_216
 
 /** `end`: in bytes. */
-function readJournal(file: string, start: number, { limit = JOURNAL_PART_BYTES, isWanted = () => true }: Part = {}) {
+function readJournal(file: string, start: number, ...[limit = JOURNAL_PART_BYTES, isWanted = () => true]: Part) {
   const read = readSmallBytes(file, limit, false, start)
   if (read.kind === 'absent') return { entries: [], end: 0, cut: false, size: 0 }
   if (read.kind === 'unreadable') return refuse(file, read.detail)

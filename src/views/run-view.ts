@@ -5,7 +5,7 @@ import { formatAge, toIso } from '../kernel/time.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
-import { type PhaseStatus, phaseStatuses } from '../run/machine/picture.ts'
+import { type PhaseStatus, phaseStatuses, runStatus } from '../run/machine/picture.ts'
 import { currentPhase, isFromBefore, isResumable, needOf, stepLine, where } from '../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { type HistoryEntry, RUN_OUTCOMES } from '../run/machine/state-fields.ts'
@@ -220,8 +220,7 @@ function givenUpNotes(state: WorkflowState, retry: string, { paint }: CommandCon
 
 function statusText(state: WorkflowState): string {
   if (!state.active) return state.outcome ?? ''
-  if (state.stopRequestedMs !== undefined) return 'stopping'
-  return needOf(state).kind === 'prompt' ? 'running' : 'waiting'
+  return state.stopRequestedMs === undefined ? runStatus(state) : 'stopping'
 }
 
 export function historyLine(entry: HistoryEntry, phaseWidth: number): string {
