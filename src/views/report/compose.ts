@@ -1,11 +1,12 @@
 import { counted, inLine, oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
 import { namedWork, shownState } from '../../marker/marker.ts'
+import type { MarkerView } from '../../marker/marker-view.ts'
 import type { Painter } from '../../project/command-context.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import { clock, duration, REPORT_TEXTS, runTimes, statusWords, taskTitle } from './report-messages.ts'
 import { type RunStory, runStory } from './run-story.ts'
-import type { MarkerStatus, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
+import type { MarkerStatus, ReportSource, Span, StoryEvent, Tone } from './story.ts'
 
 /** Pure. */
 
@@ -143,14 +144,14 @@ function storyEvent({ line, timeMs }: TimedLine): StoryEvent {
 
 function markerStories(
   lines: readonly TimedLine[],
-  markers: readonly ReportMarker[],
+  markers: readonly MarkerView[],
   nowMs: number,
   ofNone: Set<TimedLine>,
 ): MarkerStory[] {
   const drafts: Draft[] = []
   for (const timed of lines) read(drafts, timed, ofNone)
   const left = new Set(drafts.filter((one) => one.status === undefined || isGivenUp(one)))
-  const withMarker = new Map<Draft, ReportMarker>()
+  const withMarker = new Map<Draft, MarkerView>()
   for (const marker of markers) {
     const draft = [...left].reverse().find((one) => isOf(one, marker)) ?? newDraft(madeMs(marker) ?? nowMs)
     if (!drafts.includes(draft)) drafts.push(draft)
@@ -162,7 +163,7 @@ function markerStories(
     .map((draft) => storyOf(draft, withMarker.get(draft), nowMs))
 }
 
-function isOf(draft: Draft, marker: ReportMarker): boolean {
+function isOf(draft: Draft, marker: MarkerView): boolean {
   if ((marker.state === 'abandoned') !== isGivenUp(draft)) return false
   return marker.id === null || draft.id === undefined || marker.id === draft.id
 }
@@ -233,7 +234,7 @@ function end(draft: Draft, status: MarkerStatus, { line, timeMs }: TimedLine): v
   draft.endMs = timeMs
 }
 
-function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number) {
+function storyOf(draft: Draft, marker: MarkerView | undefined, nowMs: number) {
   const status = marker === undefined ? (draft.status ?? 'removed') : shownState(marker)
   const isOpen = status === 'pending' || status === 'waiting'
   const lastMs = draft.events.at(-1)?.timeMs ?? draft.startMs
@@ -254,7 +255,7 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number) 
 
 export type MarkerStory = Readonly<ReturnType<typeof storyOf>>
 
-function madeMs(marker: ReportMarker | undefined): number | undefined {
+function madeMs(marker: MarkerView | undefined): number | undefined {
   return fromIso(marker?.promised_at ?? '')
 }
 

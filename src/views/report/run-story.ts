@@ -5,7 +5,7 @@ import { phaseStatuses, runStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
-import { type ReportRun, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from './story.ts'
+import { type ReportRun, type Span, STATUS_TONES, type StoryEvent, type Tone } from './story.ts'
 
 /** Pure. */
 
@@ -83,10 +83,12 @@ function eventOf({ timeMs, event, phase, step, attempt = 1, outcome, verdict, de
   return { timeMs, tone: outcome === undefined ? tone : STATUS_TONES[outcome], words }
 }
 
-function visitStories(history: readonly HistoryEntry[], state: WorkflowState, nowMs: number): VisitStory[] {
-  const visits: VisitStory[] = []
-  let open: Omit<VisitStory, 'endMs'> | undefined
-  const close = (endMs: number, result: VisitStory['result']): void => {
+type Visit = Span & Readonly<{ phase: string; prompts: number; result: 'passed' | 'failed' | 'running' | 'stuck' }>
+
+function visitStories(history: readonly HistoryEntry[], state: WorkflowState, nowMs: number): Visit[] {
+  const visits: Visit[] = []
+  let open: Omit<Visit, 'endMs'> | undefined
+  const close = (endMs: number, result: Visit['result']): void => {
     if (open !== undefined) visits.push({ ...open, result, endMs: Math.max(endMs, open.startMs) })
     open = undefined
   }

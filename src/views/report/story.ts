@@ -8,14 +8,9 @@ export interface ReportSource {
   readonly root: string
   readonly nowMs: number
   readonly journal: readonly JournalLine[]
-  readonly markers: readonly ReportMarker[]
+  readonly markers: readonly MarkerView[]
   readonly runs: readonly ReportRun[]
 }
-
-export type ReportMarker = Pick<
-  MarkerView,
-  'task' | 'id' | 'state' | 'outcome' | 'operation' | 'skill' | 'promised_at' | 'wait' | 'steps' | 'checks'
->
 
 export type ReportRun = Readonly<{ task: string; state: WorkflowState; history: readonly HistoryEntry[] }>
 
@@ -47,9 +42,3 @@ export const STATUS_TONES: Readonly<Record<Status, Tone>> = {
 export type StoryEvent = Readonly<{ timeMs: number; tone: Tone; words: string }>
 
 export type Span = Readonly<{ startMs: number; endMs: number }>
-
-export interface VisitStory extends Span {
-  readonly phase: string
-  readonly prompts: number
-  readonly result: 'passed' | 'failed' | 'running' | 'stuck'
-}

@@ -2,7 +2,7 @@ import { counted, oneLine } from '../../../kernel/text.ts'
 import { around, isGivenUp, type MarkerStory, type Report, type TaskStory } from '../compose.ts'
 import { clock, duration, REPORT_TEXTS, runTimes, taskTitle } from '../report-messages.ts'
 import type { PhaseStory, RunStory } from '../run-story.ts'
-import { type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
+import { type Span, STATUS_TONES, type StoryEvent, type Tone } from '../story.ts'
 import { graph } from './graph-picture.ts'
 import { Html, html, STYLE } from './html.ts'
 import { badge, bar, legend, marks, pause, type Scale, scaleOf } from './track.ts'
@@ -152,7 +152,7 @@ function markerCard(marker: MarkerStory): Html {
     ${eventList(events)}</section>`
 }
 
-const VISIT_TONES: Readonly<Record<VisitStory['result'], Tone>> = {
+const VISIT_TONES: Readonly<Record<RunStory['visits'][number]['result'], Tone>> = {
   passed: 'good',
   failed: 'warn',
   running: 'warn',
