@@ -1,7 +1,6 @@
-import { doneMarkerFix } from '../../done/trust-store.ts'
+import { unfinishedFix } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import {
-  abandonedFix,
   counted,
   inLine,
   oneLine,
@@ -129,10 +128,9 @@ export function markerFixFor(view: MarkerView, kind: MarkerKind, { root, rootOpt
     return unparsedFaults(view) === undefined ? 'look at it and remove it by hand' : repairOrClear(clear)
   }
   if (kind === 'bypassed') return 'the next stop removes it'
-  const adopt = commandLine(['adopt', view.task], rootOption)
   const isOver = kind === 'abandoned' || kind === 'unchecked'
-  if (isSessionFolderName(view.task)) return doneMarkerFix(root, rootOption, { task: view.task, isOver })
-  if (isOver) return abandonedFix(adopt, clear)
+  if (isOver || isSessionFolderName(view.task)) return unfinishedFix(root, rootOption, view.task, isOver)
+  const adopt = commandLine(['adopt', view.task], rootOption)
   return `when its postflight is done: ${clear} (in another session: ${adopt} first)`
 }
 

@@ -73,19 +73,16 @@ function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Ht
   const waits = markers.reduce((sum, marker) => sum + marker.waits.length, 0)
   const completed = runs.filter(({ status }) => status === 'completed').length
   const abandoned = markers.filter(isGivenUp).length
-  return [
-    ...(all === 0 ? [] : [tile(`${cleared} / ${all}`, 'markers cleared', cleared === all ? 'good' : '')]),
-    tile(abandoned, 'given up', abandoned > 0 ? 'bad' : ''),
-    tile(blocks, 'stops blocked', ''),
-    tile(waits, 'waits', ''),
-    ...(runs.length === 0
-      ? []
-      : [tile(`${completed} / ${runs.length}`, 'runs completed', completed === runs.length ? 'good' : '')]),
+  const tiles: readonly (false | readonly [figure: string | number, words: string, tone: string])[] = [
+    all > 0 && [`${cleared} / ${all}`, 'markers cleared', cleared === all ? 'good' : ''],
+    [abandoned, 'given up', abandoned > 0 ? 'bad' : ''],
+    [blocks, 'stops blocked', ''],
+    [waits, 'waits', ''],
+    runs.length > 0 && [`${completed} / ${runs.length}`, 'runs completed', completed === runs.length ? 'good' : ''],
   ]
-}
-
-function tile(figure: string | number, words: string, tone: string): Html {
-  return html`<div class="tile ${tone}"><b>${figure}</b><span>${words}</span></div>`
+  return tiles
+    .filter((tile) => tile !== false)
+    .map(([figure, words, tone]) => html`<div class="tile ${tone}"><b>${figure}</b><span>${words}</span></div>`)
 }
 
 function attention(task: TaskStory, index: number): Html[] {
