@@ -149,6 +149,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const notified = anyHost('showsNotice', payload, environment)
   const runs = activeRuns.map((one) => describeRun(one, mayGetWork(payload) && answer.kind !== 'block'))
   const isOpen = runs.some((one) => one.answer === 'driver')
+  const kind = answer.kind === 'context' && answer.context === undefined ? 'notice' : answer.kind
   const [session] = plan.flatMap((one) => (one.kind === 'failed' ? [] : (one.stored.marker.hostSession ?? [])))
   return {
     data: {
@@ -171,7 +172,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       ...markers.map(({ path, rule, row, why }) => `${path}: ${rule === null ? why : `row ${row}, ${rule}: ${why}`}`),
       ...runs.map(({ path, why }) => `${path}: ${why}`),
       ...[...location.problems, ...problems].map((problem) => inLine(unsearchable(problem.path, problem.detail))),
-      `answer: ${paint.bold(kindOf(answer))}${isOpen ? ", unless the workflow's driver sends a prompt" : ''}`,
+      `answer: ${paint.bold(kind)}${isOpen ? ", unless the workflow's driver sends a prompt" : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
       ...('context' in answer && answer.context !== undefined ? [stripControl(answer.context)] : []),
       ...('context' in answer && answer.notice !== undefined ? [noticeLine(answer.notice)] : []),
@@ -193,10 +194,6 @@ function howToPipe(session = ''): string[] {
     'Without a payload, the hook assumes this stop:',
     '',
   ]
-}
-
-function kindOf(answer: HookAnswer): string {
-  return answer.kind === 'context' && answer.context === undefined ? 'notice' : answer.kind
 }
 
 function noticeLine(notice: string): string {

@@ -112,7 +112,6 @@ const ERROR: EventForm = { words: 'error', tone: 'bad' }
 
 interface Draft {
   id?: string | undefined
-  session?: string | undefined
   agent?: string | undefined
   startMs: number
   endMs?: number
@@ -212,7 +211,6 @@ function read(drafts: Draft[], timed: TimedLine, ofNone: Set<TimedLine>): void {
     drafts.push(draft)
   }
   draft.id ??= id
-  draft.session ??= textOf(line, 'host_session', 80)
   draft.agent = textOf(line, 'agent', 80) ?? draft.agent
   draft.events.push(storyEvent(timed))
   if (line.event === 'block') draft.blocks += 1

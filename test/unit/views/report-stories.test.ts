@@ -34,8 +34,8 @@ describe('the story of a marker', () => {
     const { steps, checks } = WORK
     const [story, ...others] = storiesOf(
       [
-        [0, 'create', { markerId: 'pf_1', hostSession: 's1' }],
-        [1, 'block', { count: 1, hostSession: 's2', agent: 'a1' }],
+        [0, 'create', { markerId: 'pf_1' }],
+        [1, 'block', { count: 1, agent: 'a1' }],
         [2, 'wait', { detail: 'an answer' }],
         [5, 'wait-end', { detail: 'an answer' }],
         [30, 'wait', { detail: 'the go-ahead', agent: 'a2' }],
@@ -44,7 +44,7 @@ describe('the story of a marker', () => {
     )
     expect(others).toEqual([])
     expect(story).toEqual({
-      ...{ id: 'pf_1', operation: 'research', skill: 'skill-x', session: 's1', agent: 'a2', status: 'waiting' },
+      ...{ id: 'pf_1', operation: 'research', skill: 'skill-x', agent: 'a2', status: 'waiting' },
       ...{ startMs: NOW - 90 * MINUTE, endMs: NOW, blocks: 1, steps, checks },
       waits: [
         { startMs: journalAt(2), endMs: journalAt(5) },
@@ -63,7 +63,7 @@ describe('the story of a marker', () => {
   it('has only what its marker says if the journal knows nothing', () => {
     expect(storiesOf([], [marker({ promised_at: toIso(NOW - 5 * MINUTE), operation: null })])).toEqual([
       {
-        ...{ id: 'pf_1', operation: undefined, skill: undefined, session: undefined, agent: undefined },
+        ...{ id: 'pf_1', operation: undefined, skill: undefined, agent: undefined },
         ...{ status: 'pending', startMs: NOW - 5 * MINUTE, endMs: NOW, blocks: 0 },
         ...{ waits: [], events: [], steps: [], checks: [] },
       },
