@@ -34,8 +34,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
   // Its folder was renamed.
   const isElsewhere = ({ id, endMs }: MarkerStory, task: string): boolean =>
     id !== undefined &&
-    (markersWithId.get(id)?.some((one) => one.task !== task) ||
-      linesWithId.get(id)?.some(({ timeMs }) => timeMs > endMs)) === true
+    (markersWithId.get(id)?.some((one) => one.task !== task) || Number(linesWithId.get(id)?.at(-1)?.timeMs) > endMs)
   const tasks = [...new Set([...linesOf.keys(), ...markersOf.keys(), ...runsOf.keys()])]
     .map((task) => {
       const stories = markerStories(linesOf.get(task) ?? [], markersOf.get(task) ?? [], nowMs, ofNone).map(
@@ -141,6 +140,9 @@ function storyEvent({ line, timeMs }: TimedLine): StoryEvent {
   return { timeMs, tone, words: said.join(words === undefined ? ' ' : ': ') }
 }
 
+/** A folder holds one marker, and a few that were given up. A journal may hold any number. */
+const MAX_LIVE = 100
+
 function markerStories(
   lines: readonly TimedLine[],
   markers: readonly MarkerView[],
@@ -148,8 +150,14 @@ function markerStories(
   ofNone: Set<TimedLine>,
 ): MarkerStory[] {
   const drafts: Draft[] = []
-  for (const timed of lines) read(drafts, timed, ofNone)
-  const left = new Set(drafts.filter((one) => one.status === undefined || isGivenUp(one)))
+  let live: Draft[] = []
+  for (const timed of lines) {
+    const begun = read(live, timed, ofNone)
+    drafts.push(...begun)
+    // Later events may be theirs.
+    live = [...live, ...begun].filter((one) => one.status === undefined || isGivenUp(one)).slice(-MAX_LIVE)
+  }
+  const left = new Set(live)
   const withMarker = new Map<Draft, MarkerView>()
   for (const marker of markers) {
     const draft = [...left].reverse().find((one) => isOf(one, marker)) ?? newDraft(madeMs(marker) ?? nowMs)
@@ -175,41 +183,39 @@ function newDraft(startMs: number): Draft {
   return { startMs, blocks: 0, waits: [], events: [] }
 }
 
-/** Adds an event to the draft of its marker. A check of `postflight done` may have no marker: it goes to `ofNone`. */
-function read(drafts: Draft[], timed: TimedLine, ofNone: Set<TimedLine>): void {
+/**
+ * Adds an event to the draft of its marker. Returns a draft that begins with it. A check of `postflight done` may have
+ * no marker: it goes to `ofNone`.
+ */
+function read(live: readonly Draft[], timed: TimedLine, ofNone: Set<TimedLine>): readonly Draft[] {
   const { line, timeMs } = timed
   const id = textOf(line, 'marker_id')
-  const isRenewed = line.event === 'create' && drafts.some((one) => one.id === id && one.endMs === undefined)
+  const isRenewed = line.event === 'create' && live.some((one) => one.id === id && one.status === undefined)
   // No marker was pending: it ended a run, or removed what was given up.
   const endsNone = line.event === 'clear' && id === undefined && line.outcome === undefined
   const isOfEnded = line.event === 'clear' || line.event === 'check'
-  let draft = endsNone
-    ? undefined
-    : drafts.findLast(
-        (one) =>
-          (one.endMs === undefined || (isOfEnded && isGivenUp(one))) &&
-          (id === undefined || one.id === undefined || one.id === id),
-      )
+  const isOwn = (one: Draft): boolean =>
+    (one.status === undefined || isOfEnded) && (id === undefined || one.id === undefined || one.id === id)
+  const known = endsNone ? undefined : live.findLast(isOwn)
   const settles: readonly unknown[] = Array.isArray(line.settles) ? line.settles : []
-  for (const one of drafts) {
+  for (const one of live) {
     // A marker without an id is in no list: a `clear` of its folder removes it.
     const isSettled = one.id === undefined ? line.event === 'clear' : settles.includes(one.id)
-    if (one === draft || !isGivenUp(one) || !isSettled) continue
+    if (one === known || !isGivenUp(one) || !isSettled) continue
     one.events.push(storyEvent(timed))
     end(one, line.event === 'adopt' ? 'replaced' : 'cleared', timed)
   }
   // The end of a run's wait looks like that of a marker without an id.
-  if (endsNone || (line.event === 'wait-end' && draft?.waitingSinceMs === undefined)) return
-  if (draft === undefined && line.event === 'check' && id === undefined) {
+  if (endsNone || (line.event === 'wait-end' && known?.waitingSinceMs === undefined)) return []
+  if (known === undefined && line.event === 'check' && id === undefined) {
     ofNone.add(timed)
-    return
+    return []
   }
-  if (draft === undefined || (line.event === 'create' && !isRenewed)) {
-    // A folder holds one marker, so a new one replaces the last.
-    if (line.event === 'create') for (const one of drafts) if (one.endMs === undefined) end(one, 'replaced', timed)
-    draft = newDraft(timeMs)
-    drafts.push(draft)
-  }
+  const isNew = known === undefined || (line.event === 'create' && !isRenewed)
+  // A folder holds one marker, so a new one replaces the last.
+  const replaced = isNew && line.event === 'create' ? live.filter((one) => one.status === undefined) : []
+  for (const one of replaced) end(one, 'replaced', timed)
+  const draft = isNew ? newDraft(timeMs) : known
   draft.id ??= id
   draft.agent = textOf(line, 'agent', 80) ?? draft.agent
   draft.events.push(storyEvent(timed))
@@ -218,6 +224,7 @@ function read(drafts: Draft[], timed: TimedLine, ofNone: Set<TimedLine>): void {
   else if (line.event === 'wait-end') endWait(draft, timeMs)
   const status = EVENTS_OF_MARKERS.get(line.event)?.ends
   if (status !== undefined) end(draft, line.outcome === 'unchecked' ? 'unchecked' : status, timed)
+  return isNew ? [draft] : []
 }
 
 function endWait(draft: Draft, timeMs: number): void {

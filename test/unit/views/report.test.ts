@@ -99,6 +99,8 @@ describe('a report', () => {
     // Within the time limit of a test.
     const many = Array.from({ length: 20_000 }, (_, index) => marker({ task: `${10_000 + index}_x` }))
     expect(reportOf([], many).leftOut).toBe(20_000 - MAX_TASKS)
+    const alike = Array.from({ length: 60_000 }, (_, at): Entry => [at % 50, 'create', { markerId: `pf_${at}` }])
+    expect(reportOf(alike).tasks[0]?.markers).toHaveLength(60_000)
   })
 
   it('orders tasks of one time by name', () => {

@@ -1,4 +1,4 @@
-import type { MarkerStory } from '../compose.ts'
+import { around, type MarkerStory } from '../compose.ts'
 import { clock, lengthOf, statusWords } from '../report-messages.ts'
 import type { RunStory } from '../run-story.ts'
 import { type Span, STATUS_TONES, type Status, type StoryEvent } from '../story.ts'
@@ -82,8 +82,8 @@ export function scaleOf(spans: readonly Span[]) {
 
 function merged(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((one, other) => one.startMs - other.startMs)
-  const whole = Math.max(0, ...sorted.map(({ endMs }) => endMs)) - (sorted[0]?.startMs ?? 0)
-  const pause = Math.max(LONG_PAUSE_MS, whole * LONG_SHARE)
+  const { startMs: firstMs, endMs: lastMs } = around(sorted)
+  const pause = Math.max(LONG_PAUSE_MS, (lastMs - firstMs) * LONG_SHARE)
   const found: { startMs: number; endMs: number }[] = []
   for (const { startMs, endMs } of sorted) {
     const last = found.at(-1)
