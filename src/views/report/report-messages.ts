@@ -2,21 +2,14 @@ import { counted } from '../../kernel/text.ts'
 import { toIso } from '../../kernel/time.ts'
 import { taskLabel } from '../../project/task-folder.ts'
 import { isSessionFolderName } from '../../project/task-folders.ts'
-import type { Span, Status } from './story.ts'
+import { type Span, STATUSES, type Status } from './story.ts'
 
 export function taskTitle(task: string): string {
   return isSessionFolderName(task) ? `definition of done (${task})` : taskLabel(task)
 }
 
-const STATUS_WORDS: Partial<Record<Status, string>> = {
-  unchecked: 'ended without its checks',
-  removed: 'removed by hand',
-  skipped: 'completed with skips',
-  moved: 'goes on elsewhere',
-}
-
 export function statusWords(status: Status): string {
-  return STATUS_WORDS[status] ?? status
+  return STATUSES[status][1] ?? status
 }
 
 /** Of the page and of the lines. */

@@ -5,7 +5,7 @@ import { phaseStatuses, runStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
-import { type ReportRun, type Span, STATUS_TONES, type StoryEvent, type Tone } from './story.ts'
+import { type ReportRun, type Span, type StoryEvent, type Tone, toneOf } from './story.ts'
 
 /** Pure. */
 
@@ -80,7 +80,7 @@ function eventOf({ timeMs, event, phase, step, attempt = 1, outcome, verdict, de
   const [what, tone = 'plain'] = TRANSITIONS[event]
   const because = rest.filter(Boolean).join(': ')
   const words = `${where.filter(Boolean).join(', ')}: ${what}${because && ` (${because})`}`
-  return { timeMs, tone: outcome === undefined ? tone : STATUS_TONES[outcome], words }
+  return { timeMs, tone: outcome === undefined ? tone : toneOf(outcome), words }
 }
 
 type Visit = Span & Readonly<{ phase: string; prompts: number; result: 'passed' | 'failed' | 'running' | 'stuck' }>
@@ -107,14 +107,12 @@ function visitStories(history: readonly HistoryEntry[], state: WorkflowState, no
 }
 
 function visitSteps(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]) {
-  const visits: { readonly visit: number; readonly entries: HistoryEntry[] }[] = []
   const own = history.filter(({ phase: id }) => id === phase.id)
-  for (const entry of own) {
-    // The beginning of the history may be missing.
-    const isFirst = entry.event === 'enter' || visits.length === 0
-    if (isFirst) visits.push({ visit: entry.visit ?? visits.length + 1, entries: [] })
-    visits.at(-1)?.entries.push(entry)
-  }
+  // The beginning of the history may be missing.
+  const starts = [...own.keys()].filter((at) => at === 0 || own[at]?.event === 'enter')
+  const visits = starts.map((from, at) => {
+    return { visit: own[from]?.visit ?? at + 1, entries: own.slice(from, starts[at + 1]) }
+  })
   const last = visitsOf(state, phase.id)
   if (!visits.some(({ visit }) => visit === last)) visits.push({ visit: last, entries: [] })
   return visits

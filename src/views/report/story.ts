@@ -18,25 +18,30 @@ export type MarkerStatus = MarkerKind | 'cleared' | 'replaced' | 'removed' | 'mo
 export type Status = MarkerStatus | RunStatus
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'wait'
 
-export const STATUS_TONES: Readonly<Record<Status, Tone>> = {
-  pending: 'warn',
-  waiting: 'wait',
-  cleared: 'good',
-  unchecked: 'bad',
-  abandoned: 'bad',
-  bypassed: 'plain',
-  expired: 'plain',
-  replaced: 'plain',
-  removed: 'plain',
-  unreadable: 'bad',
-  running: 'warn',
-  completed: 'good',
-  skipped: 'bad',
-  stopped: 'plain',
-  stalled: 'bad',
-  failed: 'bad',
-  aborted: 'plain',
-  moved: 'plain',
+/** Its words are the status itself by default. */
+export const STATUSES: Readonly<Record<Status, readonly [tone: Tone, words?: string]>> = {
+  pending: ['warn'],
+  waiting: ['wait'],
+  cleared: ['good'],
+  unchecked: ['bad', 'ended without its checks'],
+  abandoned: ['bad'],
+  bypassed: ['plain'],
+  expired: ['plain'],
+  replaced: ['plain'],
+  removed: ['plain', 'removed by hand'],
+  unreadable: ['bad'],
+  running: ['warn'],
+  completed: ['good'],
+  skipped: ['bad', 'completed with skips'],
+  stopped: ['plain'],
+  stalled: ['bad'],
+  failed: ['bad'],
+  aborted: ['plain'],
+  moved: ['plain', 'goes on elsewhere'],
+}
+
+export function toneOf(status: Status): Tone {
+  return STATUSES[status][0]
 }
 
 export type StoryEvent = Readonly<{ timeMs: number; tone: Tone; words: string }>
