@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { commandLine, resumeSharedLine, stopNowLine } from '../kernel/command-line.ts'
+import { commandLine, resumeSharedLine } from '../kernel/command-line.ts'
 import { approval, counted, inLine, oneLine, quote } from '../kernel/text.ts'
 import { formatAge, toIso } from '../kernel/time.ts'
 import type { CommandContext } from '../project/command-context.ts'
@@ -177,7 +177,7 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
       `${paint.yellow('→')} waits for approval: ${approval(artifact, command('approve'), command('reject'))}`,
     active &&
       data.stop_requested &&
-      `→ no further prompt: it stops when its agent ends its turn; \`${stopNowLine(taskWord(folder), rootOption)}\` stops it immediately`,
+      `→ no further prompt: it stops when its agent ends its turn; \`${command('stop')} --now\` stops it immediately`,
     active && wait !== undefined && `waits for: ${quote(wait.for, 500)}`,
     needOf(state).kind === 'resume' && `→ \`${command('resume')}\` continues it`,
     ...sharedNotes(context, folder, state),
