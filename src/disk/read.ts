@@ -31,8 +31,8 @@ export function requireText(path: string, shown: string, limit?: number): string
   throw new PostflightError('file-unreadable', { path: shown, detail })
 }
 
-/** `likely`: something was just seen there. `start`: reads the file's end, at most from that byte on. */
-export function readSmallBytes(path: string, limit: number, likely = false, start?: number) {
+/** `likely`: something was just seen there. `startAt`: the first byte to read, by the file's size. */
+export function readSmallBytes(path: string, limit: number, likely = false, startAt?: (size: number) => number) {
   let descriptor: number | undefined
   try {
     // An exception is the slowest way to find that a file is missing.
@@ -41,7 +41,7 @@ export function readSmallBytes(path: string, limit: number, likely = false, star
     const stats = fs.fstatSync(descriptor, { bigint: true })
     if (!stats.isFile()) return { kind: 'unreadable', detail: KIND_NAMES[kindOfStats(stats)] } as const
     const size = Number(stats.size)
-    const from = start === undefined ? 0 : Math.max(start, size - limit)
+    const from = startAt?.(size) ?? 0
     const wanted = Math.max(0, Math.min(limit, size - from))
     const buffer = Buffer.allocUnsafe(wanted + 1)
     let length = 0

@@ -60,11 +60,12 @@ const JOURNAL_PART_BYTES = 16_777_216
 
 /** `end`: in bytes. */
 function readJournal(file: string, start: number, ...[limit = JOURNAL_PART_BYTES, isWanted = () => true]: Part) {
-  const read = readSmallBytes(file, limit, false, start)
+  const startAt = (size: number): number => Math.max(start, size - limit)
+  const read = readSmallBytes(file, limit, false, startAt)
   if (read.kind === 'absent') return { entries: [], end: 0, cut: false, size: 0 }
   if (read.kind === 'unreadable') return refuse(file, read.detail)
   const { bytes, size } = read
-  const from = Math.max(start, size - limit)
+  const from = startAt(size)
   const cut = from > start
   // The cut may be inside a line.
   const first = cut ? bytes.indexOf(0x0a) + 1 : 0
