@@ -1,6 +1,6 @@
 import { requireKind } from '../disk/file-facts.ts'
 import { readSmallBytes } from '../disk/read.ts'
-import { journalCut, KIND_NAMES } from '../kernel/error-messages.ts'
+import { FILE_DETAILS, journalCut, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { CommandContext } from './command-context.ts'
 import { journalFiles, journalFolder } from './journal.ts'
@@ -14,6 +14,15 @@ export function allEntries(context: CommandContext, root: string) {
 
 export function lastMarkerEntries(root: string, limit: number) {
   return readBoth(root, limit, mayConcernMarker)
+}
+
+/** The journal is rotated at 1 MiB, and one entry takes at most 15 KB. */
+const OWN_BYTES = 2_097_152
+
+/** Refuses a journal that is longer than ours can be: added lines may hide its beginning. */
+export function wholeMarkerEntries(root: string) {
+  const { entries, cut } = lastMarkerEntries(root, OWN_BYTES)
+  return cut ? refuse(journalFiles(root).current, FILE_DETAILS.largerThan(OWN_BYTES)) : entries
 }
 
 /** `cut`: whether there is more. */

@@ -13,11 +13,12 @@ import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '..
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
 import { journalFiles } from '../../project/journal.ts'
+import { wholeMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference, withoutCompletion } from '../../project/task-folder.ts'
 import { foldersHolding, isMeant, listTaskFolders } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
-import { checkTwice, journalAt, lostMarkers } from '../../views/status/lost-markers.ts'
+import { checkTwice, lostMarkers } from '../../views/status/lost-markers.ts'
 import type { CompletedRun } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
 import {
@@ -249,7 +250,7 @@ function isDecided({ kind }: StatusItem): boolean {
 /** A journal that cannot be read is an item: it may say that a marker was removed by hand. */
 function readRecords(root: string) {
   try {
-    const lines = journalAt(root)
+    const lines = wholeMarkerEntries(root)
     return { records: markerRecords(lines), sessions: sessionsOfHook(lines), items: [] }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
