@@ -28,7 +28,8 @@ export async function watch(
   // Another task may begin, so the view of all stays on the terminal.
   const isOver = (): boolean => result.isOver === true && (task !== undefined || !onTerminal)
   if (!onTerminal || !isOver()) {
-    const view = { command: task === undefined ? command : `${command} ${task}`, root: findCommandRoot(context) }
+    const words = task === undefined ? command : `${command} ${task}`
+    const view = { command: words, root: findCommandRoot(context), paint: context.paint }
     const screen = onTerminal ? liveScreen(terminal, view, surroundings) : pipeScreen(surroundings)
     // On a terminal a later failure is shown, because it may pass.
     const failed = (error: unknown): CommandResult => {
@@ -49,11 +50,8 @@ export async function watch(
   return result.exitCode ?? 0
 }
 
-type View = Omit<Parameters<typeof frame>[1], 'paint'>
-
-function liveScreen(terminal: Output, view: View, { contextNow }: Surroundings) {
+function liveScreen(terminal: Output, view: Parameters<typeof frame>[1], { contextNow }: Surroundings) {
   const screen = openLiveScreen(terminal)
-  const { paint } = contextNow()
   let shown: string | undefined
   let changedAt = ''
   const show = ({ lines }: CommandResult): boolean => {
@@ -62,7 +60,7 @@ function liveScreen(terminal: Output, view: View, { contextNow }: Surroundings) 
     // In local time, like the person's other clocks.
     if (picture !== shown) changedAt = new Date(contextNow().nowMs).toTimeString().slice(0, 8)
     shown = picture
-    return screen.paint(frame(screen.size(), { ...view, paint }, lines, changedAt))
+    return screen.paint(frame(screen.size(), view, lines, changedAt))
   }
   return { ...screen, show }
 }
