@@ -27,7 +27,6 @@ export type GlobalOptions = PrintOptions & Readonly<{ root: string | undefined }
 
 export interface Surroundings extends PrintOptions {
   readonly stdout: Output
-  readonly terminalOutput: Output
   readonly contextNow: (root?: string) => CommandContext
   readonly freeCommands: readonly string[]
   readonly program: CommandUnknownOpts

@@ -86,8 +86,13 @@ async function runCommand(
     return json ? { ...context, terminal: undefined } : context
   }
   const context = now()
-  const surroundings = { json, quiet, stdout, terminalOutput, contextNow: now, program, freeCommands: freeCommands() }
-  const outcome = await run(context, invocation.arguments as never, invocation.options as never, surroundings)
+  const surroundings = { json, quiet, stdout, contextNow: now, program, freeCommands: freeCommands() }
+  const inspect = async (at = now()) =>
+    run(at, invocation.arguments as never, invocation.options as never, surroundings)
+  const isWatched = 'watch' in invocation.options && invocation.options.watch === true
+  const outcome = isWatched
+    ? await (await import('./watch-option.ts')).watch(invocation, surroundings, inspect, terminalOutput)
+    : await inspect(context)
   if (typeof outcome === 'number') return outcome
   printResult(outcome, options, stdout)
   const told = outcome.lines.filter((line) => !outcome.essential?.includes(line))

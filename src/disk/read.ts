@@ -31,8 +31,8 @@ export function requireText(path: string, shown: string, limit?: number): string
   throw new PostflightError('file-unreadable', { path: shown, detail })
 }
 
-/** `likely`: something was just seen there. */
-export function readSmallBytes(path: string, limit: number, likely = false) {
+/** `likely`: something was just seen there. `startAt`: the first byte to read, by the file's size. */
+export function readSmallBytes(path: string, limit: number, likely = false, startAt?: (size: number) => number) {
   let descriptor: number | undefined
   try {
     // An exception is the slowest way to find that a file is missing.
@@ -40,42 +40,42 @@ export function readSmallBytes(path: string, limit: number, likely = false) {
     descriptor = fs.openSync(path, READING)
     const stats = fs.fstatSync(descriptor, { bigint: true })
     if (!stats.isFile()) return { kind: 'unreadable', detail: KIND_NAMES[kindOfStats(stats)] } as const
-    const buffer = Buffer.allocUnsafe(Math.min(limit, Number(stats.size)) + 1)
+    const size = Number(stats.size)
+    const from = startAt?.(size) ?? 0
+    const wanted = Math.max(0, Math.min(limit, size - from))
+    const buffer = Buffer.allocUnsafe(wanted + 1)
     let length = 0
     // Another read to find the end would double the calls.
     do {
-      const count = readPart(descriptor, buffer, length)
+      const count = readPart(descriptor, buffer, length, from)
       if (count === 0) break
       length += count
-    } while (length < Math.min(limit, Number(stats.size)))
+    } while (length < wanted)
     return {
       kind: 'bytes' as const,
       bytes: buffer.subarray(0, Math.min(length, limit)),
-      whole: length <= limit && Number(stats.size) <= limit,
+      size,
+      whole: length <= limit && size <= limit,
       identity: identityOfStats(stats),
       modifiedMs: Number(stats.mtimeMs),
       changedMs: Number(stats.ctimeMs),
     }
   } catch (error) {
     if (isAbsent(error)) return { kind: 'absent' } as const
-    return { kind: 'unreadable', detail: openingFault(error) } as const
+    const code = errorCode(error)
+    return { kind: 'unreadable', detail: code === 'ELOOP' ? KIND_NAMES.link : code } as const
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }
 }
 
-export function openingFault(error: unknown): string {
-  const code = errorCode(error)
-  return code === 'ELOOP' ? KIND_NAMES.link : code
-}
-
 const MAX_INTERRUPTIONS = 100
 
 /** Node reports EINTR only for reads. */
-function readPart(descriptor: number, buffer: Buffer, offset: number): number {
+function readPart(descriptor: number, buffer: Buffer, offset: number, from: number): number {
   for (let interruptions = 0; ; interruptions++) {
     try {
-      return fs.readSync(descriptor, buffer, offset, buffer.length - offset, null)
+      return fs.readSync(descriptor, buffer, offset, buffer.length - offset, from + offset)
     } catch (error) {
       if (errorCode(error) !== 'EINTR' || interruptions >= MAX_INTERRUPTIONS) throw error
     }

@@ -8,13 +8,13 @@ import { commandLine } from '../kernel/command-line.ts'
 import { SIZE_DETAILS } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
-import { proveOrClear } from '../kernel/text.ts'
+import { abandonedFix, proveOrClear } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { attempt, jsonObjectIn } from '../kernel/values.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { stateFolder } from '../project/home-folder.ts'
 import { inMainCheckout } from '../project/root.ts'
-import { DONE_WORD } from '../project/task-folders.ts'
+import { DONE_WORD, isSessionFolderName } from '../project/task-folders.ts'
 import { type DoneRule, type DoneStatus, readRules, rulesFile } from './done-rules.ts'
 
 /** `specs/done.yaml` as bytes. The hook compares them with the trusted ones, and parses no YAML. */
@@ -28,14 +28,11 @@ export function hasDoneFile(root: string): boolean {
   return kindIfSeen(doneFilePath(root)) !== undefined
 }
 
-/** Advice about a definition of done that is still pending or was given up. */
-export function doneMarkerFix(
-  root: string,
-  rootOption: string | undefined,
-  { task, isOver }: { readonly task: string; readonly isOver: boolean },
-): string {
-  const done = commandLine([DONE_WORD], rootOption)
-  return proveOrClear(done, commandLine(['clear', task], rootOption), isOver, !hasDoneFile(root))
+/** Advice about a marker whose postflight was never done. `isOver`: it is abandoned. */
+export function unfinishedFix(root: string, rootOption: string | undefined, task: string, isOver: boolean): string {
+  const clear = commandLine(['clear', task], rootOption)
+  if (!isSessionFolderName(task)) return abandonedFix(commandLine(['adopt', task], rootOption), clear)
+  return proveOrClear(commandLine([DONE_WORD], rootOption), clear, isOver, !hasDoneFile(root))
 }
 
 /** Never throws, never follows a link. */

@@ -3,7 +3,7 @@ import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
 import { replaceFile } from '../disk/write.ts'
 import { mayGetWork, type Occasion } from '../hosts/payload.ts'
-import { commandLine, personNote, rootOptionFor, stopNowLine } from '../kernel/command-line.ts'
+import { commandLine, personNote, rootOptionFor } from '../kernel/command-line.ts'
 import { WORKFLOW_FOLDER } from '../kernel/files.ts'
 import { approval, quote } from '../kernel/text.ts'
 import type { Recorded } from '../project/journal-entry.ts'
@@ -57,7 +57,7 @@ export function driveRuns(roots: readonly string[], occasion: Occasion, isBlocke
     const rootOption = rootOptionFor(occasion.reader, folder.root)
     const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
     const workflow = `the workflow of task ${quote(folder.task, 80)}`
-    const stopNow = stopNowLine(taskWord(folder), rootOption)
+    const stopNow = `${command('stop')} --now`
     try {
       const turn = takeTurn(folder, runStopOf(occasion, isBlocked || isHeard || prompt !== undefined))
       if (turn.command === 'none') continue

@@ -23,10 +23,6 @@ export function commandLine(words: readonly string[], root: string | undefined):
   return ['postflight', ...withRoot(words, root)].map(shellWord).join(' ')
 }
 
-export function stopNowLine(task: string, root: string | undefined): string {
-  return `${commandLine(['workflow', 'stop', task], root)} --now`
-}
-
 export function resumeSharedLine(run: string, remote: string, root: string | undefined): string {
   return `${commandLine(['workflow', 'resume', run], root)} --shared ${shellWord(remote)}`
 }

@@ -14,7 +14,7 @@ import { type Marker, UNCHECKED, unparsed } from './marker.ts'
 import { readMarker } from './marker-file.ts'
 import { isExpired, isUnowned, madeAtMs, markerDisplayPath } from './stored-marker.ts'
 
-export type MarkerView = NonNullable<ReturnType<typeof viewMarker>>
+export type MarkerView = Readonly<NonNullable<ReturnType<typeof viewMarker>>>
 
 /** Such a marker still blocks stops; one whose file cannot be opened does not. */
 export function unparsedFaults({ state, promised_at: madeAt, problems }: MarkerView): string[] | undefined {
@@ -48,19 +48,18 @@ function abandonedNames({ path: folder }: TaskFolder): string[] {
 function viewMarker(folder: TaskFolder, fileName: string, nowMs: number) {
   const read = readMarker(folder, fileName)
   if (read === undefined) return undefined
-  const abandoned = fileName !== MARKER_FILE
-  const stored = read.kind === 'marker' ? read : undefined
-  const marker = stored?.marker ?? UNOPENED
-  const { hostSession, agent, agentType, wait } = marker
-  const expired = stored !== undefined && isExpired(marker, stored.times, nowMs)
-  const outcome = stored === undefined ? null : outcomeOf(marker, abandoned, expired)
-  const madeMs = stored && madeAtMs(marker, stored.times, nowMs)
-  const problems = 'detail' in read ? [`cannot be read (${read.detail})`] : marker.problems.map(markerProblem)
-  if (stored !== undefined && isUnowned(marker) && !abandoned && !expired) problems.push(UNOWNED_PROBLEM)
-  // If its checks were not run, the file does not say.
+  const isRead = read.kind === 'marker'
+  const marker = isRead ? read.marker : unparsed({ code: 'empty' })
+  const isAbandoned = isRead && fileName !== MARKER_FILE
+  const expired = isRead && isExpired(marker, read.times, nowMs)
+  const madeMs = isRead ? madeAtMs(marker, read.times, nowMs) : undefined
+  const problems = isRead ? [...new Set(marker.problems.map(markerProblem))] : [`cannot be read (${read.detail})`]
+  if (isRead && isUnowned(marker) && !isAbandoned && !expired) problems.push(UNOWNED_PROBLEM)
+  const outcome = outcomeOf(marker, isAbandoned, expired)
+  // An unchecked marker does not tell.
   let spent = outcome === 'capped' ? CONTINUATION_LIMIT : null
   try {
-    if (stored !== undefined && !abandoned) spent = spentOf(stored)
+    if (isRead && !isAbandoned) spent = spentOf(read)
   } catch (error) {
     problems.push(`has a count that cannot be read (${errorText(error)})`)
   }
@@ -69,13 +68,17 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number) {
     task: folder.task,
     path: path.join(folder.path, fileName),
     relative_path: markerDisplayPath(folder, fileName),
-    state: stateOf(marker, abandoned && stored !== undefined, expired),
+    state: stateOf(marker, isAbandoned, expired),
     outcome,
     id: quoted(marker.id),
     skill: quoted(marker.skill),
     operation: quoted(marker.operation),
-    reason: quoted(marker.reason === undefined ? undefined : listInLine(marker.reason)),
-    owner: { host_session: quoted(hostSession), agent: quoted(agent), agent_type: quoted(agentType) },
+    reason: quoted(marker.reason && listInLine(marker.reason)),
+    owner: {
+      host_session: quoted(marker.hostSession),
+      agent: quoted(marker.agent),
+      agent_type: quoted(marker.agentType),
+    },
     promised_at: madeMs === undefined ? null : toIso(madeMs),
     age_ms: madeMs === undefined ? null : Math.round(nowMs - madeMs),
     continuations: { spent, limit: CONTINUATION_LIMIT },
@@ -85,30 +88,27 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number) {
       step: quoted(step),
       failed: failed === undefined ? null : failureWords(failed.failure),
     })),
-    wait: wait === undefined ? null : { for: oneLine(wait.for, TEXT_LIMIT), count: wait.count },
-    problems: [...new Set(problems)],
+    wait: marker.wait === undefined ? null : { for: oneLine(marker.wait.for, TEXT_LIMIT), count: marker.wait.count },
+    problems,
   }
 }
 
-const UNOPENED = unparsed({ code: 'empty' })
-
 type State = 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
+type Outcome = 'capped' | 'expired' | 'unchecked' | null
 
-function stateOf({ bypassed, fields }: Marker, abandoned: boolean, expired: boolean): State {
-  if (abandoned) return 'abandoned'
+function stateOf({ bypassed, fields }: Marker, isAbandoned: boolean, expired: boolean): State {
+  if (isAbandoned) return 'abandoned'
   if (bypassed) return 'bypassed'
   if (expired) return 'expired'
   return fields === undefined ? 'unreadable' : 'pending'
 }
 
-function outcomeOf(
-  { outcome }: Marker,
-  abandoned: boolean,
-  expired: boolean,
-): 'capped' | 'expired' | 'unchecked' | null {
-  if (abandoned) return outcome === UNCHECKED ? UNCHECKED : 'capped'
+function outcomeOf({ outcome }: Marker, isAbandoned: boolean, expired: boolean): Outcome {
+  if (isAbandoned) return outcome === UNCHECKED ? UNCHECKED : 'capped'
   return expired ? 'expired' : null
 }
+
+export type MarkerKind = State | 'waiting' | 'unchecked'
 
 function listInLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())

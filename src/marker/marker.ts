@@ -18,6 +18,13 @@ export function namedWork({ operation, skill }: Partial<Record<'operation' | 'sk
   }
 }
 
+type Viewed<State> = Readonly<{ state: State; outcome: string | null; wait: object | null }>
+
+export function shownState<State>({ state, outcome, wait }: Viewed<State>): State | 'waiting' | 'unchecked' {
+  if (outcome === UNCHECKED) return UNCHECKED
+  return state === 'pending' && wait !== null ? 'waiting' : state
+}
+
 /** In bytes. */
 export const MARKER_BYTES = 65_536
 

@@ -45,6 +45,8 @@ export interface CommandResult<Data extends object = object> {
   readonly lines: readonly string[]
   /** Printed with --quiet too: scripts need them. */
   readonly essential?: readonly string[]
+  /** With `--watch`: whether nothing more can change. Undefined: without a terminal, it is printed once. */
+  readonly isOver?: boolean
 }
 
 /** A folder that `--root` or `POSTFLIGHT_ROOT` names is the only start: after a typo, another root would be worse. */

@@ -1,7 +1,6 @@
-import fs from 'node:fs'
-import { closeQuietly, isAbsent, kindOfStats, READING, requireKind } from '../disk/file-facts.ts'
-import { openingFault } from '../disk/read.ts'
-import { journalCut, KIND_NAMES } from '../kernel/error-messages.ts'
+import { requireKind } from '../disk/file-facts.ts'
+import { readSmallBytes } from '../disk/read.ts'
+import { FILE_DETAILS, journalCut, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { CommandContext } from './command-context.ts'
 import { journalFiles, journalFolder } from './journal.ts'
@@ -14,14 +13,23 @@ export function allEntries(context: CommandContext, root: string) {
 }
 
 export function lastMarkerEntries(root: string, limit: number) {
-  return readBoth(root, { limit, isWanted: mayConcernMarker })
+  return readBoth(root, limit, mayConcernMarker)
+}
+
+/** The journal is rotated at 1 MiB, and one entry takes at most 15 KB. */
+const OWN_BYTES = 2_097_152
+
+/** Refuses a journal that is longer than ours can be: added lines may hide its beginning. */
+export function wholeMarkerEntries(root: string) {
+  const { entries, cut } = lastMarkerEntries(root, OWN_BYTES)
+  return cut ? refuse(journalFiles(root).current, FILE_DETAILS.largerThan(OWN_BYTES)) : entries
 }
 
 /** `cut`: whether there is more. */
-function readBoth(root: string, part?: Part) {
+function readBoth(root: string, ...part: Part) {
   const { old, current } = readableJournal(root)
-  const before = readJournal(old, 0, part)
-  const now = readJournal(current, 0, part)
+  const before = readJournal(old, 0, ...part)
+  const now = readJournal(current, 0, ...part)
   return { entries: [...before.entries, ...now.entries], end: now.end, cut: before.cut || now.cut }
 }
 
@@ -42,12 +50,8 @@ function readableJournal(root: string): ReturnType<typeof journalFiles> {
   return journalFiles(root)
 }
 
-interface Part {
-  /** Bytes, from the end. */
-  readonly limit?: number
-  /** Filters lines before parsing them, because parsing takes most of the time. */
-  readonly isWanted?: (line: string) => boolean
-}
+/** Bytes from the end. Lines are filtered before they are parsed, because parsing takes most of the time. */
+type Part = [limit?: number, isWanted?: (line: string) => boolean]
 
 function refuse(file: string, detail: string): never {
   throw new PostflightError('file-unreadable', { path: file, detail })
@@ -64,37 +68,18 @@ export function mayConcernMarker(line: string): boolean {
 const JOURNAL_PART_BYTES = 16_777_216
 
 /** `end`: in bytes. */
-function readJournal(file: string, start: number, { limit = JOURNAL_PART_BYTES, isWanted = () => true }: Part = {}) {
-  let descriptor: number | undefined
-  try {
-    descriptor = fs.openSync(file, READING)
-    const stats = fs.fstatSync(descriptor)
-    if (!stats.isFile()) return refuse(file, KIND_NAMES[kindOfStats(stats)])
-    const from = Math.max(start, stats.size - limit)
-    const bytes = readFrom(descriptor, from, stats.size)
-    const cut = from > start
-    // The cut may be inside a line.
-    const first = cut ? bytes.indexOf(0x0a) + 1 : 0
-    const last = bytes.lastIndexOf(0x0a) + 1
-    const lines = bytes.subarray(first, last).toString('utf8').split('\n').slice(0, -1)
-    const entries = lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? [])
-    return { entries, end: from + last, cut, size: stats.size }
-  } catch (error) {
-    if (isAbsent(error)) return { entries: [], end: 0, cut: false, size: 0 }
-    if (error instanceof PostflightError) throw error
-    return refuse(file, openingFault(error))
-  } finally {
-    if (descriptor !== undefined) closeQuietly(descriptor)
-  }
-}
-
-function readFrom(descriptor: number, from: number, to: number): Buffer {
-  const buffer = Buffer.alloc(Math.max(0, to - from))
-  let length = 0
-  while (length < buffer.length) {
-    const count = fs.readSync(descriptor, buffer, length, buffer.length - length, from + length)
-    if (count === 0) break
-    length += count
-  }
-  return buffer.subarray(0, length)
+function readJournal(file: string, start: number, ...[limit = JOURNAL_PART_BYTES, isWanted = () => true]: Part) {
+  const startAt = (size: number): number => Math.max(start, size - limit)
+  const read = readSmallBytes(file, limit, false, startAt)
+  if (read.kind === 'absent') return { entries: [], end: 0, cut: false, size: 0 }
+  if (read.kind === 'unreadable') return refuse(file, read.detail)
+  const { bytes, size } = read
+  const from = startAt(size)
+  const cut = from > start
+  // The cut may be inside a line.
+  const first = cut ? bytes.indexOf(0x0a) + 1 : 0
+  const last = bytes.lastIndexOf(0x0a) + 1
+  const lines = bytes.subarray(first, last).toString('utf8').split('\n').slice(0, -1)
+  const entries = lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? [])
+  return { entries, end: from + last, cut, size }
 }

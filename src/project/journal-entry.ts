@@ -1,6 +1,6 @@
 import { cut, inLine, stripControl } from '../kernel/text.ts'
 import { toIso } from '../kernel/time.ts'
-import { attempt, known, MAX_CHECKS } from '../kernel/values.ts'
+import { attempt, MAX_CHECKS } from '../kernel/values.ts'
 import { isMarkerId } from './task-folder.ts'
 
 /** Only the verdict of `status` reads it, never a stop. */
@@ -36,25 +36,26 @@ export const VALUE_LIMIT = 500
 const MAX_SETTLED = 100
 
 export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
-  const bounded = (text: string | undefined): string | undefined =>
-    text === undefined ? undefined : cut(stripControl(text), VALUE_LIMIT)
-  return `${JSON.stringify(
-    known({
-      time: toIso(nowMs),
-      event: entry.event,
-      outcome: entry.outcome,
-      marker_id: bounded(entry.markerId),
-      replaces: bounded(entry.replaces),
-      keeps: bounded(entry.keeps),
-      settles: entry.settles?.filter(isMarkerId).slice(0, MAX_SETTLED),
-      task: bounded(entry.task),
-      host_session: bounded(entry.hostSession),
-      agent: bounded(entry.agent),
-      count: entry.count,
-      checks: entry.checks?.length ? entry.checks.slice(0, MAX_CHECKS).map(bounded) : undefined,
-      detail: bounded(entry.detail),
-    }),
-  )}\n`
+  const line = {
+    time: toIso(nowMs),
+    event: entry.event,
+    outcome: entry.outcome,
+    marker_id: entry.markerId,
+    replaces: entry.replaces,
+    keeps: entry.keeps,
+    settles: entry.settles?.filter(isMarkerId).slice(0, MAX_SETTLED),
+    task: entry.task,
+    host_session: entry.hostSession,
+    agent: entry.agent,
+    count: entry.count,
+    checks: entry.checks?.length ? entry.checks.slice(0, MAX_CHECKS) : undefined,
+    detail: entry.detail,
+  }
+  return `${JSON.stringify(line, bounded)}\n`
+}
+
+function bounded(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? cut(stripControl(value), VALUE_LIMIT) : value
 }
 
 /** Only its event is certain. */

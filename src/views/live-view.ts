@@ -1,70 +1,19 @@
 import { sleep } from '../disk/age.ts'
-import { messageOf } from '../kernel/errors.ts'
 import { quote } from '../kernel/text.ts'
-import type { CommandResult, Painter } from '../project/command-context.ts'
+import type { Painter } from '../project/command-context.ts'
 import { type Output, printable, wrap } from './print.ts'
 
-/** Keeps a command's result on the screen until `q` or Ctrl-C. */
-
-const INTERVAL_MS = 500
-
-export interface View<Result extends CommandResult> {
-  readonly command: string
-  readonly root: string | undefined
-  readonly inspect: () => Result | Promise<Result>
-  /** Whether it is final: then the last frame stays. */
-  readonly isOver: (result: Result) => boolean
-  readonly paint: Painter
-  readonly clock: () => string
-}
-
-/** A later failure is shown, because it may pass. */
-export async function watchView<Result extends CommandResult>(view: View<Result>, stdout: Output): Promise<0 | 1> {
-  let result = await view.inspect()
-  if (!view.isOver(result)) {
-    const screen = openLiveScreen(stdout)
-    try {
-      let changedAt = view.clock()
-      while (
-        screen.paint(frame(screen.size(), view, result.lines, changedAt)) &&
-        !view.isOver(result) &&
-        (await screen.pause(INTERVAL_MS))
-      ) {
-        const next = await readAgain(view, result)
-        if (withoutTimes(next.lines) !== withoutTimes(result.lines)) changedAt = view.clock()
-        result = next
-      }
-    } finally {
-      screen.close()
-    }
-    if (!view.isOver(result)) return 0
-  }
-  stdout.write(`${printable(result.lines.join('\n'), true)}\n`)
-  return result.exitCode ?? 0
-}
-
-/** A higher age or duration is not a change. */
-function withoutTimes(lines: readonly string[]): string {
-  return lines.join('\n').replace(/\d+ (?:s|min|h|days)\b/g, '')
-}
-
-async function readAgain<Result extends CommandResult>(view: View<Result>, before: Result): Promise<Result> {
-  try {
-    return await view.inspect()
-  } catch (error) {
-    return { ...before, lines: [`${view.paint.red('✗')} ${messageOf(error)}`] }
-  }
-}
+/** Keeps lines on the screen until `q` or Ctrl-C. */
 
 /** Fills a whole screen. Says how many lines do not fit. */
 export function frame(
   { columns, rows }: Readonly<Record<'columns' | 'rows', number>>,
-  { command, root, paint }: Pick<View<CommandResult>, 'command' | 'root' | 'paint'>,
+  { command, root, paint }: { readonly command: string; readonly root: string | undefined; readonly paint: Painter },
   lines: readonly string[],
   changedAt: string,
 ): string[] {
-  const title = `postflight ${command}${root === undefined ? '' : `  ${quote(root, 200)}`}`
-  const top = [...wrap(paint.bold(printable(title, true)), columns), '']
+  const head = `postflight ${command}${root === undefined ? '' : `  ${quote(root, 200)}`}`
+  const top = [...wrap(paint.bold(printable(head, true)), columns), '']
   const bottom = wrap(paint.dim(`last change ${changedAt} · q quits`), columns)
   const room = Math.max(1, rows - top.length - bottom.length)
   // A folder's name in a command may have a line break.
@@ -89,7 +38,7 @@ const SUSPEND = '\u001a'
 
 const ENDING_SIGNALS = ['SIGTERM', 'SIGHUP'] as const
 
-function openLiveScreen(output: Output) {
+export function openLiveScreen(output: Output) {
   const { stdin, stdout } = process
   let painted: readonly string[] = []
   let wake: () => void = () => {}

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
-import { commandLine, resumeSharedLine, stopNowLine } from '../kernel/command-line.ts'
+import { commandLine, resumeSharedLine } from '../kernel/command-line.ts'
 import { approval, counted, inLine, oneLine, quote } from '../kernel/text.ts'
 import { formatAge, toIso } from '../kernel/time.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
-import { type PhaseStatus, phaseStatuses } from '../run/machine/picture.ts'
+import { type PhaseStatus, phaseStatuses, runStatus } from '../run/machine/picture.ts'
 import { currentPhase, isFromBefore, isResumable, needOf, stepLine, where } from '../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { type HistoryEntry, RUN_OUTCOMES } from '../run/machine/state-fields.ts'
@@ -177,7 +177,7 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
       `${paint.yellow('→')} waits for approval: ${approval(artifact, command('approve'), command('reject'))}`,
     active &&
       data.stop_requested &&
-      `→ no further prompt: it stops when its agent ends its turn; \`${stopNowLine(taskWord(folder), rootOption)}\` stops it immediately`,
+      `→ no further prompt: it stops when its agent ends its turn; \`${command('stop')} --now\` stops it immediately`,
     active && wait !== undefined && `waits for: ${quote(wait.for, 500)}`,
     needOf(state).kind === 'resume' && `→ \`${command('resume')}\` continues it`,
     ...sharedNotes(context, folder, state),
@@ -220,8 +220,7 @@ function givenUpNotes(state: WorkflowState, retry: string, { paint }: CommandCon
 
 function statusText(state: WorkflowState): string {
   if (!state.active) return state.outcome ?? ''
-  if (state.stopRequestedMs !== undefined) return 'stopping'
-  return needOf(state).kind === 'prompt' ? 'running' : 'waiting'
+  return state.stopRequestedMs === undefined ? runStatus(state) : 'stopping'
 }
 
 export function historyLine(entry: HistoryEntry, phaseWidth: number): string {

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { isAgentShell } from '../../hosts/all-hosts.ts'
-import { stopNowLine } from '../../kernel/command-line.ts'
+import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
@@ -107,7 +107,7 @@ async function runningRuns({ nowMs, rootOption }: CommandContext, root: string):
   return listActiveRuns(root, nowMs).map(({ folder }) => ({
     task: folder.task,
     path: folder.relative,
-    stop: stopNowLine(taskWord(folder), rootOption),
+    stop: `${commandLine(['workflow', 'stop', taskWord(folder)], rootOption)} --now`,
   }))
 }
 

@@ -133,6 +133,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const unlisted: SearchProblem[] = []
   const activeRuns = why === undefined ? await findRuns(roots, payload, unlisted) : []
   const hasRun = activeRuns.some(({ isMine }) => isMine)
+  const notJudged = (error: unknown) =>
+    nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
   const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, hasRun).catch(notJudged)))
   const { answer, alerts, notices, plan, problems } =
     why === undefined
@@ -147,6 +149,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const notified = anyHost('showsNotice', payload, environment)
   const runs = activeRuns.map((one) => describeRun(one, mayGetWork(payload) && answer.kind !== 'block'))
   const isOpen = runs.some((one) => one.answer === 'driver')
+  const kind = answer.kind === 'context' && answer.context === undefined ? 'notice' : answer.kind
   const [session] = plan.flatMap((one) => (one.kind === 'unreadable' ? [] : (one.marker.hostSession ?? [])))
   return {
     data: {
@@ -169,7 +172,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       ...markers.map(({ path, rule, row, why }) => `${path}: ${rule === null ? why : `row ${row}, ${rule}: ${why}`}`),
       ...runs.map(({ path, why }) => `${path}: ${why}`),
       ...[...location.problems, ...problems].map((problem) => inLine(unsearchable(problem.path, problem.detail))),
-      `answer: ${paint.bold(kindOf(answer))}${isOpen ? ", unless the workflow's driver sends a prompt" : ''}`,
+      `answer: ${paint.bold(kind)}${isOpen ? ", unless the workflow's driver sends a prompt" : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
       ...('context' in answer && answer.context !== undefined ? [stripControl(answer.context)] : []),
       ...('context' in answer && answer.notice !== undefined ? [noticeLine(answer.notice)] : []),
@@ -191,10 +194,6 @@ function howToPipe(session = ''): string[] {
     'Without a payload, the hook assumes this stop:',
     '',
   ]
-}
-
-function kindOf(answer: HookAnswer): string {
-  return answer.kind === 'context' && answer.context === undefined ? 'notice' : answer.kind
 }
 
 function noticeLine(notice: string): string {
@@ -247,13 +246,12 @@ async function findRuns(roots: readonly string[], { session }: Payload, problems
   const { runStatus } = await import('../../run/store/active-runs.ts')
   return files.flatMap(({ folder, id }) => {
     if (folder === undefined) return []
-    const run = runStatus(folder)
-    if (run === undefined || run.status === 'over') return []
-    if (id !== undefined && run.state !== undefined && run.state.id !== id) return []
-    const isMine = session !== undefined && run.state?.hostSession === session
-    const isOfOther = run.status === 'running' && !isMine
-    const note = isOfOther ? `${run.note}: this session does not drive it` : run.note
-    return { path: inLine(folder.relative), note, isMine }
+    const { note, state } = runStatus(folder) ?? {}
+    if (note === undefined || state?.active === false) return []
+    if (id !== undefined && state !== undefined && state.id !== id) return []
+    const isMine = session !== undefined && state?.hostSession === session
+    const isOfOther = state !== undefined && !isMine
+    return { path: inLine(folder.relative), note: isOfOther ? `${note}: this session does not drive it` : note, isMine }
   })
 }
 
@@ -262,20 +260,14 @@ type FoundRun = Awaited<ReturnType<typeof findRuns>>[number]
 /** Cannot predict the driver's own answer: it moves files to decide. */
 function describeRun({ path, note, isMine }: FoundRun, mayGetPrompt: boolean): ExplainDocument['runs'][number] {
   if (!isMine) return { path, answer: 'allow', why: note }
-  const checks = `${note}: the driver checks the results`
-  return mayGetPrompt
-    ? { path, answer: 'driver', why: `${checks}, ${DRIVER_SENDS}` }
-    : { path, answer: 'allow', why: `${checks} and allows the stop` }
+  const then = mayGetPrompt
+    ? ', then sends the next prompt, or allows the stop if the run waits or has ended'
+    : ' and allows the stop'
+  return { path, answer: mayGetPrompt ? 'driver' : 'allow', why: `${note}: the driver checks the results${then}` }
 }
-
-const DRIVER_SENDS = 'then sends the next prompt, or allows the stop if the run waits or has ended'
 
 function nothing(why: string) {
   return { path: DONE_PATH, why, rules: [], made: undefined }
-}
-
-function notJudged(error: unknown) {
-  return nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
 }
 
 async function describeDone(root: string, occasion: Occasion, hasRun: boolean) {

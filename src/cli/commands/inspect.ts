@@ -9,7 +9,7 @@ import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, findCommandRoot, requireTaskFolder } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
 import { markerFixFor } from '../../views/status/status-items.ts'
-import { type Declaration, type OptionsOf, type Result, type Run, WATCH } from '../command.ts'
+import { type Declaration, type Run, WATCH } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -58,18 +58,7 @@ export const document = () => {
   })
 }
 
-export const run: Run<typeof declaration, typeof document> = async (context, [task], options, surroundings) => {
-  const { contextNow } = surroundings
-  if (!options.watch) return markersOf(context, task, options)
-  const { watchOrNote } = await import('../watch-option.ts')
-  return watchOrNote(surroundings, ['inspect', task], () => markersOf(contextNow(), task, options))
-}
-
-function markersOf(
-  context: CommandContext,
-  task: string | undefined,
-  options: OptionsOf<typeof declaration>,
-): Result<typeof document> {
+export const run: Run<typeof declaration, typeof document> = (context, [task], options) => {
   const root = findCommandRoot(context)
   if (root === undefined) {
     const data = { root: null, pending: 0, abandoned: 0, markers: [], problems: [] }

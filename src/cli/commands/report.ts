@@ -18,7 +18,7 @@ import { linkOutside } from '../../setup/settings-paths.ts'
 import * as field from '../../views/documents.ts'
 import { composeReport, type Report, storyLines } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
-import { type ReportRun, STATUS_TONES, type Status, type StoryEvent } from '../../views/report/story.ts'
+import { type ReportRun, STATUSES, type Status, type StoryEvent } from '../../views/report/story.ts'
 import type { Declaration, Run } from '../command.ts'
 
 export const declaration = {
@@ -29,7 +29,7 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () => {
-  const status = field.oneOf(Object.keys(STATUS_TONES) as Status[])
+  const status = field.oneOf(Object.keys(STATUSES) as Status[])
   const events = field.objects({ time: field.text('ISO 8601.'), words: field.text('What happened.') })
   const span = {
     standing: status,

@@ -13,11 +13,12 @@ import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '..
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
 import { journalFiles } from '../../project/journal.ts'
+import { wholeMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference, withoutCompletion } from '../../project/task-folder.ts'
 import { foldersHolding, isMeant, listTaskFolders } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
-import { checkTwice, journalAt, lostMarkers } from '../../views/status/lost-markers.ts'
+import { checkTwice, lostMarkers } from '../../views/status/lost-markers.ts'
 import type { CompletedRun } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
 import {
@@ -29,7 +30,7 @@ import {
   quotedCommands,
   statusItemDocument,
 } from '../../views/status/status-items.ts'
-import { type Declaration, type OptionsOf, type Run, remoteOption, repeatable, WATCH } from '../command.ts'
+import { type Declaration, type Run, remoteOption, repeatable, WATCH } from '../command.ts'
 import { checkIds } from '../option-values.ts'
 import { sharedDocument } from '../workflow/shared-status.ts'
 
@@ -90,8 +91,7 @@ const projectDocument = () => {
   })
 }
 
-export const run: Run<typeof declaration, typeof document> = async (context, _given, options, surroundings) => {
-  const { contextNow } = surroundings
+export const run: Run<typeof declaration, typeof document> = async (context, _given, options) => {
   if (options.shared !== undefined) {
     const { shared, exitCode, ...others } = options
     const other = Object.entries(others).find(([, value]) => (Array.isArray(value) ? value.length > 0 : value))
@@ -99,12 +99,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     const { sharedStatus } = await import('../workflow/shared-status.ts')
     return sharedStatus(context, shared, exitCode)
   }
-  if (!options.watch) return projectStatus(context, options)
-  const { watchOrNote } = await import('../watch-option.ts')
-  return watchOrNote(surroundings, ['status'], () => projectStatus(contextNow(), options))
-}
-
-async function projectStatus(context: CommandContext, options: OptionsOf<typeof declaration>) {
   const { session } = options
   checkIds({ '--session': session })
   const expect = options.expect.map((task) => withoutCompletion(task).replace(/^specs\//, ''))
@@ -256,7 +250,7 @@ function isDecided({ kind }: StatusItem): boolean {
 /** A journal that cannot be read is an item: it may say that a marker was removed by hand. */
 function readRecords(root: string) {
   try {
-    const lines = journalAt(root)
+    const lines = wholeMarkerEntries(root)
     return { records: markerRecords(lines), sessions: sessionsOfHook(lines), items: [] }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error

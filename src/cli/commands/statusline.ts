@@ -10,7 +10,7 @@ import { SPECS_ITSELF, taskNumberOf } from '../../project/task-folder.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/task-folders.ts'
 import { eachRunFile } from '../../run/store/run-file.ts'
 import * as field from '../../views/documents.ts'
-import { type LineItem, statusLine, unreadableText, waitText } from '../../views/status-line.ts'
+import { type LineItem, statusLine } from '../../views/status-line.ts'
 import type { Declaration, Run } from '../command.ts'
 
 /**
@@ -94,15 +94,15 @@ function markerItem(view: MarkerView, session: string | undefined): LineItem {
   const task = shortName(view.task)
   const { host_session: owner } = view.owner
   const isOurs = owner === null || session === undefined || owner === session
-  if (view.state === 'unreadable') return { kind: 'unusable', isOurs: true, text: unreadableText(task) }
-  if (view.state === 'abandoned') return { kind: 'abandoned', isOurs, text: `✗ ${task} abandoned` }
-  if (view.wait !== null) return { kind: 'waiting', isOurs, text: waitText(task, view.wait.for) }
+  if (view.state === 'unreadable') return { kind: 'unusable', isOurs: true, text: `${task} unreadable` }
+  if (view.state === 'abandoned') return { kind: 'abandoned', isOurs, text: `${task} abandoned` }
+  if (view.wait !== null) return { kind: 'waiting', isOurs, text: `${task} waits: ${oneLine(view.wait.for, 40)}` }
   const { spent, limit } = view.continuations
   const done = view.steps.filter((step) => step.done).length
   const named = task === DONE_WORD ? undefined : namedWork(view).operation
   const operation = named === undefined ? '' : ` ${oneLine(named, 24)}`
   const facts = [
-    `⚑ ${task}${operation}`,
+    `${task}${operation}`,
     ...(view.steps.length === 0 ? [] : [`${done}/${view.steps.length} steps`]),
     ...(spent === null || spent === 0 ? [] : [`blocked ${spent}/${limit}`]),
   ]

@@ -2,7 +2,6 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { type CommandContext, displayPath, findCommandRoot } from '../../project/command-context.ts'
 import { findTaskFolder } from '../../project/task-folders.ts'
-import type { Definition } from '../../run/definition/definition.ts'
 import { mermaidLines } from '../../run/machine/picture.ts'
 import { findDefinition, listExamples } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
@@ -25,9 +24,14 @@ export const declaration = {
 export const document = () => field.object({ mermaid: field.text('The diagram, as Mermaid reads it.') })
 
 export const run: Run<typeof declaration, typeof document> = (context, [target]) => {
-  const state =
-    isFile(context, target) || isExample(context, target) ? undefined : requireState(requireRunFolder(context, target))
-  const lines = mermaidLines(state?.definition ?? definitionAt(context, target), state)
+  let lines: readonly string[]
+  if (isFile(context, target) || isExample(context, target)) {
+    const file = findDefinition(context, target)
+    lines = mermaidLines(requireDefinition(file, displayPath(context, file)))
+  } else {
+    const state = requireState(requireRunFolder(context, target))
+    lines = mermaidLines(state.definition, state)
+  }
   return { data: { mermaid: lines.join('\n') }, lines, essential: lines }
 }
 
@@ -42,9 +46,4 @@ function isExample(context: CommandContext, target: string): boolean {
   const root = findCommandRoot(context)
   const folder = root === undefined ? undefined : findTaskFolder(root, target)
   return folder === undefined || readState(folder) === undefined
-}
-
-function definitionAt(context: CommandContext, named: string): Definition {
-  const file = findDefinition(context, named)
-  return requireDefinition(file, displayPath(context, file))
 }

@@ -23,19 +23,18 @@ const STEPS_FROM_FILE = 3
 const MAX_SIMULATED = 10_000
 const NOW_MS = 0
 
-export type Answer = 'nothing' | { readonly verdict: string }
-
-export function answering(script: Script): (phase: Phase, work: Pick<DueWork, 'step'>) => Answer {
+/** The verdict that the agent leaves, if any. */
+export function answering(script: Script) {
   const asked = new Map<string, number>()
-  return (phase, { step }) => {
+  return (phase: Phase, { step }: Pick<DueWork, 'step'>): string | undefined => {
     const name = step === undefined ? phase.id : `${phase.id}/${step}`
     const count = asked.get(name) ?? 0
     asked.set(name, count + 1)
     const fails = count < (script.failures.get(name) ?? 0)
     const { verdict, cases } = phase.next
     const passesOrFails = step !== undefined || (verdict !== undefined && cases === undefined)
-    if (passesOrFails) return { verdict: fails ? 'fail' : 'pass' }
-    return fails ? 'nothing' : { verdict: script.cases.get(phase.id) ?? Object.keys(cases ?? {})[0] ?? 'pass' }
+    if (passesOrFails) return fails ? 'fail' : 'pass'
+    return fails ? undefined : (script.cases.get(phase.id) ?? Object.keys(cases ?? {})[0] ?? 'pass')
   }
 }
 
@@ -97,9 +96,9 @@ function simulatedFolder({ phases }: Definition, script: Script, task: string) {
   }
 
   return {
-    leave(file: string, answer: Answer): void {
-      if (answer === 'nothing') return
-      files.set(file, answer.verdict)
+    leave(file: string, verdict: string | undefined): void {
+      if (verdict === undefined) return
+      files.set(file, verdict)
       // A rewritten checklist has new tasks.
       ticked.delete(file)
     },

@@ -115,17 +115,17 @@ export function noteSessionStarts(runs: readonly UnfinishedWorkflow[], session: 
   return mine.flatMap(({ folder }) => changeRun(folder, session, afterSessionStart))
 }
 
-/** Never throws. `unusable`: the state cannot be read. */
+/** Never throws. Without `state`, it cannot be read. */
 export function runStatus(folder: TaskFolder) {
   try {
     const state = readState(folder)
     if (state === undefined) return undefined
     const workflow = `the workflow "${oneLine(state.name, 100)}"`
-    if (!state.active) return { status: 'over' as const, note: `${workflow} has ended (${state.outcome ?? ''})`, state }
+    if (!state.active) return { note: `${workflow} has ended (${state.outcome ?? ''})`, state }
     const waits = needOf(state).kind === 'approval' ? ' (waits for approval)' : ''
-    return { status: 'running' as const, note: `${workflow} is running: ${locationText(state)}${waits}`, state }
+    return { note: `${workflow} is running: ${locationText(state)}${waits}`, state }
   } catch (error) {
-    return { status: 'unusable' as const, note: messageOf(error), state: undefined }
+    return { note: messageOf(error), state: undefined }
   }
 }
 

@@ -4,17 +4,17 @@ import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { DONE_STANDING, repairDoneFile, ruleName } from '../../done/done-rules.ts'
 import { describeRules, invalidDoneFile } from '../../done/done-yaml.ts'
-import { doneMarkerFix, doneStatus, readTrusted } from '../../done/trust-store.ts'
+import { doneStatus, readTrusted, unfinishedFix } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, READ_ONLY, unsearchable, unwritable } from '../../kernel/error-messages.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
-import { abandonedFix, quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
+import { quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { UNOWNED_PROBLEM, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
 import { newProjectFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { isSessionFolderName, listTaskFolders } from '../../project/task-folders.ts'
+import { listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
 import { type ListedRunFiles, runFileOf } from '../../run/store/run-file.ts'
 import { addIgnored, IGNORED, LOCAL_FILES } from '../ignored-files.ts'
@@ -109,9 +109,7 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
   const found = markers.map((view) => {
     const name = view.relative_path
     const clear = commandLine(['clear', view.task], context.rootOption)
-    const adoptOrClear = isSessionFolderName(view.task)
-      ? doneMarkerFix(root, context.rootOption, { task: view.task, isOver: view.state === 'abandoned' })
-      : abandonedFix(commandLine(['adopt', view.task], context.rootOption), clear)
+    const adoptOrClear = unfinishedFix(root, context.rootOption, view.task, view.state === 'abandoned')
     const age = formatAge(view.age_ms ?? 0)
     const unreadable = `${name} ${view.problems.join(', ')}`
     const isBroken = unparsedFaults(view) !== undefined
@@ -190,17 +188,17 @@ export function checkRuns(context: CommandContext, root: string): DoctorFinding[
 function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext, listed: ListedRunFiles) {
   const run = runStatus(folder)
   if (run === undefined) return undefined
-  const { status, note, state } = run
+  const { note, state } = run
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const resume = command('workflow', 'resume')
   // Doctor is for a person. Text for an agent never offers to end its run.
   const resumeOrAbort = `${resume}, or ${command('workflow', 'abort')}`
   const wrong = (what: string, fix: string): DoctorFinding => bad('workflow', `${folder.relative}: ${what}`, fix)
-  if (status === 'unusable') return bad('workflow', note, 'repair that file by hand, or move it away')
-  if (state?.outcome === 'stalled' && !state.settled) {
+  if (state === undefined) return bad('workflow', note, 'repair that file by hand, or move it away')
+  if (state.outcome === 'stalled' && !state.settled) {
     return wrong(state.why === undefined ? note : `${note}: ${quote(state.why)}`, resumeOrAbort)
   }
-  if (state === undefined || status !== 'running') return undefined
+  if (!state.active) return undefined
   if (runFileOf(folder, state.id, listed) === undefined) {
     return wrong(`${note}, but its run file is missing, so hooks ignore it`, resume)
   }

@@ -1,11 +1,12 @@
 import { counted, inLine, oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
-import { namedWork } from '../../marker/marker.ts'
+import { namedWork, shownState } from '../../marker/marker.ts'
+import type { MarkerView } from '../../marker/marker-view.ts'
 import type { Painter } from '../../project/command-context.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import { clock, duration, eventWords, REPORT_TEXTS, runTimes, statusWords, taskTitle } from './report-messages.ts'
+import { clock, duration, REPORT_TEXTS, runTimes, statusWords, taskTitle } from './report-messages.ts'
 import { type RunStory, runStory } from './run-story.ts'
-import type { MarkerStatus, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
+import type { MarkerStatus, ReportSource, Span, StoryEvent, Tone } from './story.ts'
 
 /** Pure. */
 
@@ -33,8 +34,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
   // Its folder was renamed.
   const isElsewhere = ({ id, endMs }: MarkerStory, task: string): boolean =>
     id !== undefined &&
-    (markersWithId.get(id)?.some((one) => one.task !== task) ||
-      linesWithId.get(id)?.some(({ timeMs }) => timeMs > endMs)) === true
+    (markersWithId.get(id)?.some((one) => one.task !== task) || Number(linesWithId.get(id)?.at(-1)?.timeMs) > endMs)
   const tasks = [...new Set([...linesOf.keys(), ...markersOf.keys(), ...runsOf.keys()])]
     .map((task) => {
       const stories = markerStories(linesOf.get(task) ?? [], markersOf.get(task) ?? [], nowMs, ofNone).map(
@@ -83,27 +83,34 @@ export function around(spans: readonly Span[]): Span {
 
 type TimedLine = Readonly<{ timeMs: number; line: JournalLine }>
 
-const OF_MARKERS: readonly string[] = [
-  ...['create', 'block', 'clear', 'check', 'cap', 'bypass', 'bypass-request', 'expire', 'adopt', 'claim', 'step'],
-  ...['wait', 'wait-end'],
-]
-
-const ENDS: Readonly<Record<string, MarkerStatus>> = { clear: 'cleared', cap: 'abandoned', bypass: 'bypassed' }
-
-const TONES: Readonly<Record<string, Tone>> = {
-  block: 'warn',
-  check: 'bad',
-  cap: 'bad',
-  bypass: 'warn',
-  clear: 'good',
-  wait: 'wait',
-  expire: 'warn',
-  error: 'bad',
+interface EventForm {
+  /** By default its name, which begins the sentence of its details. */
+  readonly words?: string
+  readonly tone?: Tone
+  /** What its marker is after it. */
+  readonly ends?: MarkerStatus
 }
+
+const EVENTS_OF_MARKERS: ReadonlyMap<string, EventForm> = new Map<string, EventForm>([
+  ['create', { words: 'marker created' }],
+  ['block', { words: 'stop blocked', tone: 'warn' }],
+  ['clear', { words: 'cleared', tone: 'good', ends: 'cleared' }],
+  ['check', { tone: 'bad' }],
+  ['cap', { words: 'gave up after the last blocked stop', tone: 'bad', ends: 'abandoned' }],
+  ['bypass', { words: 'bypassed', tone: 'warn', ends: 'bypassed' }],
+  ['bypass-request', { words: 'bypass requested' }],
+  ['expire', { words: 'expired', tone: 'warn' }],
+  ['adopt', { words: 'taken over' }],
+  ['claim', { words: 'owner recorded' }],
+  ['step', {}],
+  ['wait', { words: 'waits', tone: 'wait' }],
+  ['wait-end', { words: 'the wait ended' }],
+])
+
+const ERROR: EventForm = { words: 'error', tone: 'bad' }
 
 interface Draft {
   id?: string | undefined
-  session?: string | undefined
   agent?: string | undefined
   startMs: number
   endMs?: number
@@ -115,7 +122,7 @@ interface Draft {
 }
 
 function isOfMarker(line: JournalLine): boolean {
-  return OF_MARKERS.includes(line.event) && !textOf(line, 'marker_id')?.startsWith('wf_')
+  return EVENTS_OF_MARKERS.has(line.event) && !textOf(line, 'marker_id')?.startsWith('wf_')
 }
 
 function textOf(line: JournalLine, field: string, limit = 300): string | undefined {
@@ -124,21 +131,34 @@ function textOf(line: JournalLine, field: string, limit = 300): string | undefin
 }
 
 function storyEvent({ line, timeMs }: TimedLine): StoryEvent {
-  const count = typeof line.count === 'number' ? line.count : undefined
-  const words = eventWords(line.event, { count, detail: textOf(line, 'detail', 500), outcome: textOf(line, 'outcome') })
-  return { timeMs, tone: TONES[line.event] ?? 'plain', words }
+  const { words, tone = 'plain' } = EVENTS_OF_MARKERS.get(line.event) ?? ERROR
+  const count = typeof line.count === 'number' && line.event === 'block' ? `: ${line.count} of 3` : ''
+  const isUnchecked = line.event === 'clear' && line.outcome === 'unchecked'
+  const what = isUnchecked ? 'cleared without its checks' : `${words ?? line.event}${count}`
+  const detail = textOf(line, 'detail', 500)
+  const said = [what, detail].filter((one) => one !== undefined)
+  return { timeMs, tone, words: said.join(words === undefined ? ' ' : ': ') }
 }
+
+/** A folder holds one marker, and a few that were given up. A journal may hold any number. */
+const MAX_LIVE = 100
 
 function markerStories(
   lines: readonly TimedLine[],
-  markers: readonly ReportMarker[],
+  markers: readonly MarkerView[],
   nowMs: number,
   ofNone: Set<TimedLine>,
 ): MarkerStory[] {
   const drafts: Draft[] = []
-  for (const timed of lines) read(drafts, timed, ofNone)
-  const left = new Set(drafts.filter((one) => one.status === undefined || isGivenUp(one)))
-  const withMarker = new Map<Draft, ReportMarker>()
+  let live: Draft[] = []
+  for (const timed of lines) {
+    const begun = read(live, timed, ofNone)
+    drafts.push(...begun)
+    // Later events may be theirs.
+    live = [...live, ...begun].filter((one) => one.status === undefined || isGivenUp(one)).slice(-MAX_LIVE)
+  }
+  const left = new Set(live)
+  const withMarker = new Map<Draft, MarkerView>()
   for (const marker of markers) {
     const draft = [...left].reverse().find((one) => isOf(one, marker)) ?? newDraft(madeMs(marker) ?? nowMs)
     if (!drafts.includes(draft)) drafts.push(draft)
@@ -150,7 +170,7 @@ function markerStories(
     .map((draft) => storyOf(draft, withMarker.get(draft), nowMs))
 }
 
-function isOf(draft: Draft, marker: ReportMarker): boolean {
+function isOf(draft: Draft, marker: MarkerView): boolean {
   if ((marker.state === 'abandoned') !== isGivenUp(draft)) return false
   return marker.id === null || draft.id === undefined || marker.id === draft.id
 }
@@ -163,50 +183,48 @@ function newDraft(startMs: number): Draft {
   return { startMs, blocks: 0, waits: [], events: [] }
 }
 
-/** Adds an event to the draft of its marker. A check of `postflight done` may have no marker: it goes to `ofNone`. */
-function read(drafts: Draft[], timed: TimedLine, ofNone: Set<TimedLine>): void {
+/**
+ * Adds an event to the draft of its marker. Returns a draft that begins with it. A check of `postflight done` may have
+ * no marker: it goes to `ofNone`.
+ */
+function read(live: readonly Draft[], timed: TimedLine, ofNone: Set<TimedLine>): readonly Draft[] {
   const { line, timeMs } = timed
   const id = textOf(line, 'marker_id')
-  const isRenewed = line.event === 'create' && drafts.some((one) => one.id === id && one.endMs === undefined)
+  const isRenewed = line.event === 'create' && live.some((one) => one.id === id && one.status === undefined)
   // No marker was pending: it ended a run, or removed what was given up.
   const endsNone = line.event === 'clear' && id === undefined && line.outcome === undefined
   const isOfEnded = line.event === 'clear' || line.event === 'check'
-  let draft = endsNone
-    ? undefined
-    : drafts.findLast(
-        (one) =>
-          (one.endMs === undefined || (isOfEnded && isGivenUp(one))) &&
-          (id === undefined || one.id === undefined || one.id === id),
-      )
+  const isOwn = (one: Draft): boolean =>
+    (one.status === undefined || isOfEnded) && (id === undefined || one.id === undefined || one.id === id)
+  const known = endsNone ? undefined : live.findLast(isOwn)
   const settles: readonly unknown[] = Array.isArray(line.settles) ? line.settles : []
-  for (const one of drafts) {
+  for (const one of live) {
     // A marker without an id is in no list: a `clear` of its folder removes it.
     const isSettled = one.id === undefined ? line.event === 'clear' : settles.includes(one.id)
-    if (one === draft || !isGivenUp(one) || !isSettled) continue
+    if (one === known || !isGivenUp(one) || !isSettled) continue
     one.events.push(storyEvent(timed))
     end(one, line.event === 'adopt' ? 'replaced' : 'cleared', timed)
   }
   // The end of a run's wait looks like that of a marker without an id.
-  if (endsNone || (line.event === 'wait-end' && draft?.waitingSinceMs === undefined)) return
-  if (draft === undefined && line.event === 'check' && id === undefined) {
+  if (endsNone || (line.event === 'wait-end' && known?.waitingSinceMs === undefined)) return []
+  if (known === undefined && line.event === 'check' && id === undefined) {
     ofNone.add(timed)
-    return
+    return []
   }
-  if (draft === undefined || (line.event === 'create' && !isRenewed)) {
-    // A folder holds one marker, so a new one replaces the last.
-    if (line.event === 'create') for (const one of drafts) if (one.endMs === undefined) end(one, 'replaced', timed)
-    draft = newDraft(timeMs)
-    drafts.push(draft)
-  }
+  const isNew = known === undefined || (line.event === 'create' && !isRenewed)
+  // A folder holds one marker, so a new one replaces the last.
+  const replaced = isNew && line.event === 'create' ? live.filter((one) => one.status === undefined) : []
+  for (const one of replaced) end(one, 'replaced', timed)
+  const draft = isNew ? newDraft(timeMs) : known
   draft.id ??= id
-  draft.session ??= textOf(line, 'host_session', 80)
   draft.agent = textOf(line, 'agent', 80) ?? draft.agent
   draft.events.push(storyEvent(timed))
   if (line.event === 'block') draft.blocks += 1
   if (line.event === 'wait') draft.waitingSinceMs ??= timeMs
   else if (line.event === 'wait-end') endWait(draft, timeMs)
-  const status = ENDS[line.event]
+  const status = EVENTS_OF_MARKERS.get(line.event)?.ends
   if (status !== undefined) end(draft, line.outcome === 'unchecked' ? 'unchecked' : status, timed)
+  return isNew ? [draft] : []
 }
 
 function endWait(draft: Draft, timeMs: number): void {
@@ -221,8 +239,8 @@ function end(draft: Draft, status: MarkerStatus, { line, timeMs }: TimedLine): v
   draft.endMs = timeMs
 }
 
-function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number) {
-  const status = statusOf(draft, marker)
+function storyOf(draft: Draft, marker: MarkerView | undefined, nowMs: number) {
+  const status = marker === undefined ? (draft.status ?? 'removed') : shownState(marker)
   const isOpen = status === 'pending' || status === 'waiting'
   const lastMs = draft.events.at(-1)?.timeMs ?? draft.startMs
   const endMs = draft.endMs ?? (isOpen ? Math.max(nowMs, draft.startMs) : lastMs)
@@ -242,14 +260,8 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number) 
 
 export type MarkerStory = Readonly<ReturnType<typeof storyOf>>
 
-function madeMs(marker: ReportMarker | undefined): number | undefined {
+function madeMs(marker: MarkerView | undefined): number | undefined {
   return fromIso(marker?.promised_at ?? '')
-}
-
-function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerStatus {
-  if (marker === undefined) return status ?? 'removed'
-  if (marker.state === 'pending') return marker.wait === null ? 'pending' : 'waiting'
-  return marker.outcome === 'unchecked' ? 'unchecked' : marker.state
 }
 
 export function storyLines({ tasks, others, leftOut }: Report, paint: Pick<Painter, 'bold'>): string[] {

@@ -1,83 +1,15 @@
-import { counted, oneLine } from '../../kernel/text.ts'
+import { counted } from '../../kernel/text.ts'
 import { toIso } from '../../kernel/time.ts'
 import { taskLabel } from '../../project/task-folder.ts'
 import { isSessionFolderName } from '../../project/task-folders.ts'
-import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
-import type { Span, Status } from './story.ts'
+import { type Span, STATUSES, type Status } from './story.ts'
 
 export function taskTitle(task: string): string {
   return isSessionFolderName(task) ? `definition of done (${task})` : taskLabel(task)
 }
 
-type EventFacts = Readonly<{ count: number | undefined; detail: string | undefined; outcome: string | undefined }>
-
-/** An event that is not listed has its own name. */
-const EVENT_WORDS: Readonly<Record<string, string>> = {
-  create: 'marker created',
-  clear: 'cleared',
-  cap: 'gave up after the last blocked stop',
-  bypass: 'bypassed',
-  'bypass-request': 'bypass requested',
-  expire: 'expired',
-  adopt: 'taken over',
-  claim: 'owner recorded',
-  wait: 'waits',
-  'wait-end': 'the wait ended',
-}
-
-/** "check failed: npm test". */
-const SENTENCES: readonly string[] = ['check', 'step']
-
-export function eventWords(event: string, { count, detail, outcome }: EventFacts): string {
-  const words =
-    event === 'block'
-      ? `stop blocked${count === undefined ? '' : `: ${count} of 3`}`
-      : event === 'clear' && outcome === 'unchecked'
-        ? 'cleared without its checks'
-        : (EVENT_WORDS[event] ?? event)
-  if (detail === undefined) return words
-  return `${words}${SENTENCES.includes(event) ? '' : ':'} ${detail}`
-}
-
-const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {
-  start: 'started',
-  enter: 'entered',
-  prompt: 'prompt sent',
-  retry: 'attempt failed',
-  'step-done': 'done',
-  'step-failed': 'failed',
-  'step-skipped': 'given up',
-  pass: 'passed',
-  fail: 'verdict: fail',
-  warn: 'continued without a valid artifact',
-  approval: 'waits for approval',
-  approved: 'approved',
-  rejected: 'rejected',
-  'step-again': 'starts again with all its attempts',
-  'phase-skipped': 'skipped',
-  'stop-request': 'stop requested',
-  resume: 'resumed',
-  end: 'ended',
-}
-
-export function transitionWords({ event, phase, step, attempt }: HistoryEntry, rest: string | undefined): string {
-  const where = [
-    oneLine(phase, 60),
-    ...(step === undefined ? [] : [`step ${step}`]),
-    ...(attempt === undefined || attempt === 1 ? [] : [`attempt ${attempt}`]),
-  ].join(', ')
-  return `${where}: ${TRANSITION_WORDS[event]}${rest === undefined ? '' : ` (${rest})`}`
-}
-
-const STATUS_WORDS: Partial<Record<Status, string>> = {
-  unchecked: 'ended without its checks',
-  removed: 'removed by hand',
-  skipped: 'completed with skips',
-  moved: 'goes on elsewhere',
-}
-
 export function statusWords(status: Status): string {
-  return STATUS_WORDS[status] ?? status
+  return STATUSES[status][1] ?? status
 }
 
 /** Of the page and of the lines. */

@@ -5,23 +5,29 @@ import { phaseStatuses, runStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
-import { transitionWords } from './report-messages.ts'
-import { type ReportRun, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from './story.ts'
+import { type ReportRun, type Span, type StoryEvent, type Tone, toneOf } from './story.ts'
 
 /** Pure. */
 
-const TONES: Partial<Readonly<Record<TransitionEvent, Tone>>> = {
-  pass: 'good',
-  'step-done': 'good',
-  retry: 'warn',
-  'step-failed': 'warn',
-  'step-skipped': 'bad',
-  fail: 'warn',
-  warn: 'warn',
-  approval: 'wait',
-  approved: 'good',
-  rejected: 'warn',
-  'stop-request': 'wait',
+const TRANSITIONS: Readonly<Record<TransitionEvent, readonly [words: string, tone?: Tone]>> = {
+  start: ['started'],
+  enter: ['entered'],
+  prompt: ['prompt sent'],
+  retry: ['attempt failed', 'warn'],
+  'step-done': ['done', 'good'],
+  'step-failed': ['failed', 'warn'],
+  'step-skipped': ['given up', 'bad'],
+  pass: ['passed', 'good'],
+  fail: ['verdict: fail', 'warn'],
+  warn: ['continued without a valid artifact', 'warn'],
+  approval: ['waits for approval', 'wait'],
+  approved: ['approved', 'good'],
+  rejected: ['rejected', 'warn'],
+  'step-again': ['starts again with all its attempts'],
+  'phase-skipped': ['skipped'],
+  'stop-request': ['stop requested', 'wait'],
+  resume: ['resumed'],
+  end: ['ended'],
 }
 
 export function runStory({ state, history }: ReportRun, nowMs: number) {
@@ -64,21 +70,25 @@ function waitsFor(state: WorkflowState): string | undefined {
   return need.kind === 'wait' ? oneLine(need.wait.for, 300) : undefined
 }
 
-function eventOf(entry: HistoryEntry): StoryEvent {
-  const { timeMs, event, outcome, verdict, detail } = entry
+function eventOf({ timeMs, event, phase, step, attempt = 1, outcome, verdict, detail }: HistoryEntry): StoryEvent {
+  const where = [oneLine(phase, 60), step !== undefined && `step ${step}`, attempt !== 1 && `attempt ${attempt}`]
   const rest = [
     outcome,
-    verdict === undefined ? undefined : `verdict ${oneLine(verdict, 60)}`,
-    detail === undefined ? undefined : oneLine(detail, 300),
-  ].filter((one) => one !== undefined)
-  const tone = (outcome === undefined ? TONES[event] : STATUS_TONES[outcome]) ?? 'plain'
-  return { timeMs, tone, words: transitionWords(entry, rest.join(': ') || undefined) }
+    verdict !== undefined && `verdict ${oneLine(verdict, 60)}`,
+    detail !== undefined && oneLine(detail, 300),
+  ]
+  const [what, tone = 'plain'] = TRANSITIONS[event]
+  const because = rest.filter(Boolean).join(': ')
+  const words = `${where.filter(Boolean).join(', ')}: ${what}${because && ` (${because})`}`
+  return { timeMs, tone: outcome === undefined ? tone : toneOf(outcome), words }
 }
 
-function visitStories(history: readonly HistoryEntry[], state: WorkflowState, nowMs: number): VisitStory[] {
-  const visits: VisitStory[] = []
-  let open: Omit<VisitStory, 'endMs'> | undefined
-  const close = (endMs: number, result: VisitStory['result']): void => {
+type Visit = Span & Readonly<{ phase: string; prompts: number; result: 'passed' | 'failed' | 'running' | 'stuck' }>
+
+function visitStories(history: readonly HistoryEntry[], state: WorkflowState, nowMs: number): Visit[] {
+  const visits: Visit[] = []
+  let open: Omit<Visit, 'endMs'> | undefined
+  const close = (endMs: number, result: Visit['result']): void => {
     if (open !== undefined) visits.push({ ...open, result, endMs: Math.max(endMs, open.startMs) })
     open = undefined
   }
@@ -97,14 +107,12 @@ function visitStories(history: readonly HistoryEntry[], state: WorkflowState, no
 }
 
 function visitSteps(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]) {
-  const visits: { readonly visit: number; readonly entries: HistoryEntry[] }[] = []
   const own = history.filter(({ phase: id }) => id === phase.id)
-  for (const entry of own) {
-    // The beginning of the history may be missing.
-    const isFirst = entry.event === 'enter' || visits.length === 0
-    if (isFirst) visits.push({ visit: entry.visit ?? visits.length + 1, entries: [] })
-    visits.at(-1)?.entries.push(entry)
-  }
+  // The beginning of the history may be missing.
+  const starts = [...own.keys()].filter((at) => at === 0 || own[at]?.event === 'enter')
+  const visits = starts.map((from, at) => {
+    return { visit: own[from]?.visit ?? at + 1, entries: own.slice(from, starts[at + 1]) }
+  })
   const last = visitsOf(state, phase.id)
   if (!visits.some(({ visit }) => visit === last)) visits.push({ visit: last, entries: [] })
   return visits

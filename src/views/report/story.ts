@@ -1,4 +1,4 @@
-import type { MarkerView } from '../../marker/marker-view.ts'
+import type { MarkerKind, MarkerView } from '../../marker/marker-view.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import type { RunStatus } from '../../run/machine/picture.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -8,48 +8,42 @@ export interface ReportSource {
   readonly root: string
   readonly nowMs: number
   readonly journal: readonly JournalLine[]
-  readonly markers: readonly ReportMarker[]
+  readonly markers: readonly MarkerView[]
   readonly runs: readonly ReportRun[]
 }
 
-export type ReportMarker = Pick<
-  MarkerView,
-  'task' | 'id' | 'state' | 'outcome' | 'operation' | 'skill' | 'promised_at' | 'wait' | 'steps' | 'checks'
->
-
 export type ReportRun = Readonly<{ task: string; state: WorkflowState; history: readonly HistoryEntry[] }>
 
-export type MarkerStatus = MarkerView['state'] | 'unchecked' | 'waiting' | 'cleared' | 'replaced' | 'removed' | 'moved'
+export type MarkerStatus = MarkerKind | 'cleared' | 'replaced' | 'removed' | 'moved'
 export type Status = MarkerStatus | RunStatus
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'wait'
 
-export const STATUS_TONES: Readonly<Record<Status, Tone>> = {
-  pending: 'warn',
-  waiting: 'wait',
-  cleared: 'good',
-  unchecked: 'bad',
-  abandoned: 'bad',
-  bypassed: 'plain',
-  expired: 'plain',
-  replaced: 'plain',
-  removed: 'plain',
-  unreadable: 'bad',
-  running: 'warn',
-  completed: 'good',
-  skipped: 'bad',
-  stopped: 'plain',
-  stalled: 'bad',
-  failed: 'bad',
-  aborted: 'plain',
-  moved: 'plain',
+/** Its words are the status itself by default. */
+export const STATUSES: Readonly<Record<Status, readonly [tone: Tone, words?: string]>> = {
+  pending: ['warn'],
+  waiting: ['wait'],
+  cleared: ['good'],
+  unchecked: ['bad', 'ended without its checks'],
+  abandoned: ['bad'],
+  bypassed: ['plain'],
+  expired: ['plain'],
+  replaced: ['plain'],
+  removed: ['plain', 'removed by hand'],
+  unreadable: ['bad'],
+  running: ['warn'],
+  completed: ['good'],
+  skipped: ['bad', 'completed with skips'],
+  stopped: ['plain'],
+  stalled: ['bad'],
+  failed: ['bad'],
+  aborted: ['plain'],
+  moved: ['plain', 'goes on elsewhere'],
+}
+
+export function toneOf(status: Status): Tone {
+  return STATUSES[status][0]
 }
 
 export type StoryEvent = Readonly<{ timeMs: number; tone: Tone; words: string }>
 
 export type Span = Readonly<{ startMs: number; endMs: number }>
-
-export interface VisitStory extends Span {
-  readonly phase: string
-  readonly prompts: number
-  readonly result: 'passed' | 'failed' | 'running' | 'stuck'
-}

@@ -3,23 +3,16 @@ import { sleepSync } from '../../disk/age.ts'
 import { kindIfSeen } from '../../disk/file-facts.ts'
 import { readReceipts, ruleKey } from '../../done/done-state.ts'
 import { readTrusted } from '../../done/trust-store.ts'
-import { FILE_DETAILS } from '../../kernel/error-messages.ts'
-import { PostflightError } from '../../kernel/errors.ts'
 import { LOCK_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { givenUpNotes } from '../../marker/given-up.ts'
 import { type MarkerRecord, markerRecords, removedByHand, unprovenChecks } from '../../marker/marker-record.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { journalFiles } from '../../project/journal.ts'
-import { lastMarkerEntries } from '../../project/journal-entries.ts'
-import type { JournalLine } from '../../project/journal-entry.ts'
+import { wholeMarkerEntries } from '../../project/journal-entries.ts'
 import { SPECS_ITSELF } from '../../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderPath } from '../../project/task-folders.ts'
 
 /** Finds markers whose file is gone although nothing cleared them. */
-
-/** The journal is rotated at 1 MiB, and one entry takes at most 15 KB. */
-const MAX_JOURNAL_BYTES = 2_097_152
 
 export interface LostMarker {
   /**
@@ -32,16 +25,6 @@ export interface LostMarker {
   readonly relative: string
   readonly record: MarkerRecord | undefined
   readonly unproven: readonly string[]
-}
-
-/** Refuses a journal that is longer than ours can be: added lines may hide its beginning. */
-export function journalAt(root: string): readonly JournalLine[] {
-  const { entries, cut } = lastMarkerEntries(root, MAX_JOURNAL_BYTES)
-  if (cut) {
-    const detail = FILE_DETAILS.largerThan(MAX_JOURNAL_BYTES)
-    throw new PostflightError('file-unreadable', { path: journalFiles(root).current, detail })
-  }
-  return entries
 }
 
 export function lostMarkers(
@@ -86,7 +69,7 @@ function usualFolder(task: string): string {
 
 export function findLostMarkers(context: CommandContext, root: string, isWanted: (lost: LostMarker) => boolean) {
   return checkTwice(root, () => {
-    const records = markerRecords(journalAt(root))
+    const records = markerRecords(wholeMarkerEntries(root))
     if (removedByHand(records, []).length + givenUpNotes(root).length === 0) return { lost: [] }
     return { lost: lostMarkers(context, root, records, viewMarkers(root, context.nowMs)).filter(isWanted) }
   }).lost
@@ -95,14 +78,14 @@ export function findLostMarkers(context: CommandContext, root: string, isWanted:
 const BETWEEN_MS = 100
 
 /** If a lock was left behind. */
-const MAX_WAITS = 20
+const MAX_LOOKS = 20
 
 /** Another process may just have changed a marker or its line in the journal, so only a second check counts. */
 export function checkTwice<Found extends { readonly lost: readonly LostMarker[] }>(root: string, inspect: () => Found) {
   const first = inspect()
   if (first.lost.length === 0) return first
   const locks = first.lost.map(({ relative }) => path.join(root, relative, LOCK_FILE))
-  for (let waits = 0, isHeld = true; isHeld && waits < MAX_WAITS; waits++) {
+  for (let looks = 0, isHeld = true; isHeld && looks < MAX_LOOKS; looks++) {
     // `clear` holds it until the folder is synced, and writes to the journal after that.
     isHeld = locks.some((lock) => kindIfSeen(lock) !== undefined)
     sleepSync(BETWEEN_MS)

@@ -3,7 +3,7 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { currentWork, isInStep, needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { readState } from '../../run/store/state-store.ts'
-import { type LineItem, unreadableText, waitText } from '../status-line.ts'
+import type { LineItem } from '../status-line.ts'
 
 /** Never throws. */
 export function runLineItems(folder: TaskFolder, task: string, session: string | undefined): LineItem[] {
@@ -14,12 +14,12 @@ export function runLineItems(folder: TaskFolder, task: string, session: string |
     const isOurs = hostSession === undefined || session === undefined || hostSession === session
     const need = needOf(state)
     if (need.kind === 'approval') {
-      return [{ kind: 'waiting', isOurs, text: `⏸ ${task} waits for approval: ${oneLine(need.phase, 24)}` }]
+      return [{ kind: 'waiting', isOurs, text: `${task} waits for approval: ${oneLine(need.phase, 24)}` }]
     }
-    if (need.kind === 'wait') return [{ kind: 'waiting', isOurs, text: waitText(task, need.wait.for) }]
+    if (need.kind === 'wait') return [{ kind: 'waiting', isOurs, text: `${task} waits: ${oneLine(need.wait.for, 40)}` }]
     return [{ kind: 'running', isOurs, text: runText(task, state) }]
   } catch {
-    return [{ kind: 'unusable', isOurs: true, text: unreadableText(task) }]
+    return [{ kind: 'unusable', isOurs: true, text: `${task} unreadable` }]
   }
 }
 
@@ -28,7 +28,7 @@ function runText(task: string, state: WorkflowState): string {
   const work = currentWork(state)
   const [spent, limit] = inStep ? [work.attempts, work.maxAttempts] : [state.phaseAttempts, state.maxPhaseAttempts]
   const step = inStep ? ` ${work.step + 1}/${state.totalSteps}` : ''
-  const text = `▶ ${task} ${oneLine(state.phase, 24)}${step}`
+  const text = `${task} ${oneLine(state.phase, 24)}${step}`
   if (state.inWork.length > 1) return `${text}, ${state.inWork.length} at once`
   return spent > 0 ? `${text}, attempt ${Math.min(spent + 1, limit)}/${limit}` : text
 }

@@ -1,7 +1,6 @@
-import { doneMarkerFix } from '../../done/trust-store.ts'
+import { unfinishedFix } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import {
-  abandonedFix,
   counted,
   inLine,
   oneLine,
@@ -13,8 +12,8 @@ import {
 } from '../../kernel/text.ts'
 import { describeAge, formatAge } from '../../kernel/time.ts'
 import { checkCommand, failedLastTime } from '../../marker/check-messages.ts'
-import { namedWork } from '../../marker/marker.ts'
-import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
+import { namedWork, shownState } from '../../marker/marker.ts'
+import { type MarkerKind, type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../../project/task-folder.ts'
 import { isSessionFolderName } from '../../project/task-folders.ts'
 import * as field from '../documents.ts'
@@ -34,8 +33,6 @@ const KIND_WORDS: Partial<Record<StatusKind, string>> = {
   unsearched: 'not searched',
 }
 
-type MarkerKind = MarkerView['state'] | 'waiting' | 'unchecked'
-
 export const statusItemDocument = () =>
   field.object({
     kind: field.oneOf(STATUS_KINDS),
@@ -51,23 +48,18 @@ export type StatusItem = field.DocumentOf<typeof statusItemDocument>
 
 const FIRST_STOP_MS = 600_000
 
-export function isSessionUnseen(
-  { state, wait, continuations, age_ms: age, owner }: MarkerView,
-  seen: ReadonlySet<unknown> | undefined,
-  caller: string | undefined,
-): boolean {
+export function isSessionUnseen(view: MarkerView, seen: ReadonlySet<unknown> | undefined, caller: string | undefined) {
+  const { age_ms: age, continuations, owner } = view
   const session = owner.host_session
-  const isOfOther = session !== null && session !== caller
-  const isIdle =
-    state === 'pending' && wait === null && continuations.spent === 0 && age !== null && age > FIRST_STOP_MS
-  return isOfOther && isIdle && seen?.has(session) === false
+  const isIdle = shownState(view) === 'pending' && continuations.spent === 0 && age !== null && age > FIRST_STOP_MS
+  return isIdle && session !== null && session !== caller && seen?.has(session) === false
 }
 
 export type MarkerLocation = Readonly<{ root: string; rootOption: string | undefined }>
 
 export function markerItem(view: MarkerView, location: MarkerLocation, isUnseen: boolean): StatusItem {
   const { spent, limit } = view.continuations
-  const kind = markerKindOf(view)
+  const kind = shownState(view)
   const left = view.steps.filter(({ done }) => !done).map(({ name }) => name)
   const [failed] = view.checks.flatMap(({ run, failed }) => (failed === null ? [] : { run, failure: failed }))
   const faults = unparsedFaults(view)
@@ -136,10 +128,9 @@ export function markerFixFor(view: MarkerView, kind: MarkerKind, { root, rootOpt
     return unparsedFaults(view) === undefined ? 'look at it and remove it by hand' : repairOrClear(clear)
   }
   if (kind === 'bypassed') return 'the next stop removes it'
-  const adopt = commandLine(['adopt', view.task], rootOption)
   const isOver = kind === 'abandoned' || kind === 'unchecked'
-  if (isSessionFolderName(view.task)) return doneMarkerFix(root, rootOption, { task: view.task, isOver })
-  if (isOver) return abandonedFix(adopt, clear)
+  if (isOver || isSessionFolderName(view.task)) return unfinishedFix(root, rootOption, view.task, isOver)
+  const adopt = commandLine(['adopt', view.task], rootOption)
   return `when its postflight is done: ${clear} (in another session: ${adopt} first)`
 }
 
@@ -198,11 +189,6 @@ export function quotedCommands(checks: readonly string[]): string {
 export function problemSentence(message: string): string {
   const text = oneLine(message, QUOTE_LIMIT * 5)
   return text.endsWith('.') ? text : `${text}.`
-}
-
-function markerKindOf({ state, outcome, wait }: MarkerView): MarkerKind {
-  if (state === 'abandoned') return outcome === 'unchecked' ? 'unchecked' : 'abandoned'
-  return state === 'pending' && wait !== null ? 'waiting' : state
 }
 
 export function annotation({ kind, path, sentence }: Record<'kind' | 'path' | 'sentence', string>, level = 'error') {

@@ -60,9 +60,8 @@ async function runReally(project: Project, definition: Definition, script: Scrip
     const shown = (one: JsonDocument) => ({ ...one, prompt: asPlaceholders(one.prompt) })
     prompts.push({ ...shown(due), batch: due.batch?.map(shown) ?? null })
     for (const work of due.batch ?? [due]) {
-      const given = answer(phase, { step: work.step ?? undefined })
-      if (given === 'nothing') continue
-      const { verdict } = given
+      const verdict = answer(phase, { step: work.step ?? undefined })
+      if (verdict === undefined) continue
       const steps = Array.from({ length: STEPS }, (_, at) => `step ${at + 1}`)
       const content = work.step === null ? { ok: verdict, steps } : { success: verdict === 'pass' }
       project.write(`specs/007_flow/${work.artifact}`, JSON.stringify(content))

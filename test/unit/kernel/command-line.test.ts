@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandLine, fallbackLine, personNote, rootOptionFor, stopNowLine } from '../../../src/kernel/command-line.ts'
+import { commandLine, fallbackLine, personNote, rootOptionFor } from '../../../src/kernel/command-line.ts'
 
 describe('a command to print', () => {
   it.each([
@@ -15,10 +15,6 @@ describe('a command to print', () => {
     const form = { onPath: false, byNpx: false, script: '/opt/my tools/postflight.js' }
     expect(fallbackLine(form, words.split(' '), root)).toBe(`node '/opt/my tools/postflight.js' ${expected}`)
   })
-})
-
-it('to stop a run now has the option behind all names', () => {
-  expect(stopNowLine('259_x', '/p')).toBe('postflight workflow stop 259_x --root /p --now')
 })
 
 it.each([

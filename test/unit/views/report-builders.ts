@@ -1,11 +1,12 @@
 import { toIso } from '../../../src/kernel/time.ts'
+import type { MarkerView } from '../../../src/marker/marker-view.ts'
 import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../../src/project/journal-entry.ts'
 import { type Definition, readDefinition } from '../../../src/run/definition/definition.ts'
 import type { Phase } from '../../../src/run/definition/phase-fields.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { composeReport, type Report } from '../../../src/views/report/compose.ts'
 import type { RunStory } from '../../../src/views/report/run-story.ts'
-import type { ReportMarker, ReportRun } from '../../../src/views/report/story.ts'
+import type { ReportRun } from '../../../src/views/report/story.ts'
 
 /** Reports for tests, made from entries of the journal, markers and runs. */
 
@@ -25,7 +26,7 @@ export function journalAt(at: number): number {
 /** A report of journal entries, markers and runs. */
 export function reportOf(
   entries: readonly Entry[],
-  markers: readonly ReportMarker[] = [],
+  markers: readonly MarkerView[] = [],
   runs: readonly ReportRun[] = [],
 ): Report {
   const journal = entries.flatMap(([at, event, more]) => {
@@ -61,15 +62,17 @@ export function known<T>(value: T | undefined): T {
 }
 
 /** A pending marker that was made an hour before the report. */
-export function reportMarker(more: Partial<ReportMarker> = {}): ReportMarker {
+export function reportMarker(more: Partial<MarkerView> = {}): MarkerView {
   return {
     ...{ task: TASK, id: 'pf_1', state: 'pending', operation: 'research', skill: null },
+    ...{ path: '', relative_path: '', reason: null, age_ms: null, continuations: { spent: 0, limit: 3 }, problems: [] },
+    owner: { host_session: null, agent: null, agent_type: null },
     ...{ outcome: null, promised_at: toIso(journalAt(0)), wait: null, steps: [], checks: [], ...more },
   }
 }
 
 /** One step of two is done, and the first of two checks failed. */
-export const WORK: Pick<ReportMarker, 'steps' | 'checks'> = {
+export const WORK: Pick<MarkerView, 'steps' | 'checks'> = {
   steps: [
     { name: 'one', done: true },
     { name: 'two', done: false },

@@ -34,8 +34,8 @@ describe('the story of a marker', () => {
     const { steps, checks } = WORK
     const [story, ...others] = storiesOf(
       [
-        [0, 'create', { markerId: 'pf_1', hostSession: 's1' }],
-        [1, 'block', { count: 1, hostSession: 's2', agent: 'a1' }],
+        [0, 'create', { markerId: 'pf_1' }],
+        [1, 'block', { count: 1, agent: 'a1' }],
         [2, 'wait', { detail: 'an answer' }],
         [5, 'wait-end', { detail: 'an answer' }],
         [30, 'wait', { detail: 'the go-ahead', agent: 'a2' }],
@@ -44,7 +44,7 @@ describe('the story of a marker', () => {
     )
     expect(others).toEqual([])
     expect(story).toEqual({
-      ...{ id: 'pf_1', operation: 'research', skill: 'skill-x', session: 's1', agent: 'a2', status: 'waiting' },
+      ...{ id: 'pf_1', operation: 'research', skill: 'skill-x', agent: 'a2', status: 'waiting' },
       ...{ startMs: NOW - 90 * MINUTE, endMs: NOW, blocks: 1, steps, checks },
       waits: [
         { startMs: journalAt(2), endMs: journalAt(5) },
@@ -63,7 +63,7 @@ describe('the story of a marker', () => {
   it('has only what its marker says if the journal knows nothing', () => {
     expect(storiesOf([], [marker({ promised_at: toIso(NOW - 5 * MINUTE), operation: null })])).toEqual([
       {
-        ...{ id: 'pf_1', operation: undefined, skill: undefined, session: undefined, agent: undefined },
+        ...{ id: 'pf_1', operation: undefined, skill: undefined, agent: undefined },
         ...{ status: 'pending', startMs: NOW - 5 * MINUTE, endMs: NOW, blocks: 0 },
         ...{ waits: [], events: [], steps: [], checks: [] },
       },
@@ -82,6 +82,17 @@ describe('the story of a marker', () => {
   ] as const)('has the tone %s of its events %j', (tone, events) => {
     const tones = events.map((event) => [event, storiesOf([[0, event, { markerId: 'pf_1' }]])[0]?.events[0]?.tone])
     expect(tones).toEqual(events.map((event) => [event, tone]))
+  })
+
+  it.each([
+    ['block', {}, 'stop blocked'],
+    ['block', { count: 2 }, 'stop blocked: 2 of 3'],
+    ['clear', { outcome: 'unchecked' }, 'cleared without its checks'],
+    ['check', { detail: 'failed: npm test' }, 'check failed: npm test'],
+    ['error', { detail: 'EACCES' }, 'error: EACCES'],
+  ] as const)('has its event %s %j in words', (event, more, words) => {
+    const { tasks, others } = reportOf([[0, event, { markerId: 'pf_1', ...more }]])
+    expect([...(tasks[0]?.markers[0]?.events ?? []), ...others]).toMatchObject([{ words }])
   })
 
   it('ends with its last event, not with the report, if it is over or its marker was removed', () => {
@@ -247,9 +258,12 @@ describe('the story of a run', () => {
     [{ event: 'end', outcome: 'stopped' }, 'plain', 'ended (stopped)'],
     [{ event: 'end', outcome: 'stalled' }, 'bad', 'ended (stalled)'],
     [{ event: 'end', outcome: 'failed' }, 'bad', 'ended (failed)'],
+    [{ event: 'step-failed', step: 2, attempt: 3, detail: 'why' }, 'warn', 'failed (why)'],
+    [{ event: 'enter', attempt: 1 }, 'plain', 'entered'],
   ])('has the tone and the words of the transition %j: %s, %j', (transition, tone, words) => {
     const state = withTransition(reportRun(NOW, undefined), { phase: 'review', ...transition }, NOW)
-    expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `review: ${words}` })
+    const where = transition.step === undefined ? 'review' : 'review, step 2, attempt 3'
+    expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `${where}: ${words}` })
   })
 
   it('has the texts of steps from a file for past visits too, as far as their prompts went out', () => {

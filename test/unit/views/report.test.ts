@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { MarkerView } from '../../../src/marker/marker-view.ts'
 import { enter, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
 import { composeReport, MAX_TASKS, type Report, storyLines } from '../../../src/views/report/compose.ts'
 import { reportPage } from '../../../src/views/report/page/page.ts'
 import { duration } from '../../../src/views/report/report-messages.ts'
 import type { RunStory } from '../../../src/views/report/run-story.ts'
-import type { ReportMarker } from '../../../src/views/report/story.ts'
 import { reportRun } from '../../support/report-project.ts'
 import {
   CREATED,
@@ -34,7 +34,7 @@ const UNCHECKED = marker({ state: 'abandoned', outcome: 'unchecked' })
 const statuses = ({ tasks }: Report): string[] => tasks.flatMap(({ markers }) => markers.map(({ status }) => status))
 
 describe('the story of a marker', () => {
-  it.each<[string, readonly Entry[], readonly ReportMarker[], readonly string[]]>([
+  it.each<[string, readonly Entry[], readonly MarkerView[], readonly string[]]>([
     ['created and cleared', [CREATED, CLEARED], [], ['cleared']],
     ['unchecked', [CREATED, [1, 'clear', { outcome: 'unchecked' }]], [UNCHECKED], ['unchecked']],
     ['given up', [CREATED, [1, 'cap', { markerId: 'pf_1' }]], [marker({ state: 'abandoned' })], ['abandoned']],
@@ -99,6 +99,8 @@ describe('a report', () => {
     // Within the time limit of a test.
     const many = Array.from({ length: 20_000 }, (_, index) => marker({ task: `${10_000 + index}_x` }))
     expect(reportOf([], many).leftOut).toBe(20_000 - MAX_TASKS)
+    const alike = Array.from({ length: 60_000 }, (_, at): Entry => [at % 50, 'create', { markerId: `pf_${at}` }])
+    expect(reportOf(alike).tasks[0]?.markers).toHaveLength(60_000)
   })
 
   it('orders tasks of one time by name', () => {

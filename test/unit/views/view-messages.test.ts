@@ -1,20 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
-import { eventWords, statusWords, taskTitle, transitionWords } from '../../../src/views/report/report-messages.ts'
+import { statusWords, taskTitle } from '../../../src/views/report/report-messages.ts'
 import { historyLine } from '../../../src/views/run-view.ts'
-
-describe('an entry of the journal in words', () => {
-  it.each([
-    ['block', {}, 'stop blocked'],
-    ['block', { count: 2 }, 'stop blocked: 2 of 3'],
-    ['clear', { outcome: 'unchecked' }, 'cleared without its checks'],
-    ['error', { detail: 'EACCES' }, 'error: EACCES'],
-    ['of-a-later-version', {}, 'of-a-later-version'],
-  ])('%s %j', (event, facts, words) => {
-    const none = { count: undefined, detail: undefined, outcome: undefined }
-    expect(eventWords(event, { ...none, ...facts })).toBe(words)
-  })
-})
 
 it.each([
   ['.', 'specs/'],
@@ -25,15 +12,6 @@ it.each([
   ['unchecked', 'ended without its checks'],
   ['moved', 'goes on elsewhere'],
 ] as const)('the status %s is "%s" in words', (status, words) => expect(statusWords(status)).toBe(words))
-
-describe('a transition of a run in words', () => {
-  it('names the step, and the attempt from the second on', () => {
-    const entry = { n: 1, timeMs: 0, phase: 'make' }
-    const failed = { ...entry, event: 'step-failed', step: 2, attempt: 3 } as const
-    expect(transitionWords(failed, 'why')).toBe('make, step 2, attempt 3: failed (why)')
-    expect(transitionWords({ ...entry, event: 'enter', attempt: 1 }, undefined)).toBe('make: entered')
-  })
-})
 
 describe('a line of the history', () => {
   const entry = { n: 1, timeMs: 0, event: 'end', phase: 'plan' } as const

@@ -3,7 +3,7 @@ import { END } from '../../../run/definition/definition-limits.ts'
 import type { Phase } from '../../../run/definition/phase-fields.ts'
 import { phaseDetails, waysOf } from '../../../run/machine/picture.ts'
 import type { PhaseStory, RunStory } from '../run-story.ts'
-import { STATUS_TONES } from '../story.ts'
+import { toneOf } from '../story.ts'
 import { type Html, html } from './html.ts'
 
 const MAX_DRAWN = 40
@@ -51,7 +51,7 @@ export function graph({ name, phases, definition, status }: RunStory): Html {
     ${sides.flatMap(({ label }) => label)}
     ${drawn.map((phase, at) => node(phase, left, y(at), definition.phases[at]))}
     ${hidden > 0 && html`<text class="sub" x="${middle}" y="${y(end) - 8}" text-anchor="middle">${counted(hidden, 'more phase')}</text>`}
-    <circle class="dot end ${STATUS_TONES[status]}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
+    <circle class="dot end ${toneOf(status)}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
   </svg>`
 }
 

@@ -2,7 +2,7 @@ import { counted, oneLine } from '../../../kernel/text.ts'
 import { around, isGivenUp, type MarkerStory, type Report, type TaskStory } from '../compose.ts'
 import { clock, duration, REPORT_TEXTS, runTimes, taskTitle } from '../report-messages.ts'
 import type { PhaseStory, RunStory } from '../run-story.ts'
-import { type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
+import { type Span, type StoryEvent, type Tone, toneOf } from '../story.ts'
 import { graph } from './graph-picture.ts'
 import { Html, html, STYLE } from './html.ts'
 import { badge, bar, legend, marks, pause, type Scale, scaleOf } from './track.ts'
@@ -73,24 +73,21 @@ function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Ht
   const waits = markers.reduce((sum, marker) => sum + marker.waits.length, 0)
   const completed = runs.filter(({ status }) => status === 'completed').length
   const abandoned = markers.filter(isGivenUp).length
-  return [
-    ...(all === 0 ? [] : [tile(`${cleared} / ${all}`, 'markers cleared', cleared === all ? 'good' : '')]),
-    tile(abandoned, 'given up', abandoned > 0 ? 'bad' : ''),
-    tile(blocks, 'stops blocked', ''),
-    tile(waits, 'waits', ''),
-    ...(runs.length === 0
-      ? []
-      : [tile(`${completed} / ${runs.length}`, 'runs completed', completed === runs.length ? 'good' : '')]),
+  const tiles: readonly (false | readonly [figure: string | number, words: string, tone: string])[] = [
+    all > 0 && [`${cleared} / ${all}`, 'markers cleared', cleared === all ? 'good' : ''],
+    [abandoned, 'given up', abandoned > 0 ? 'bad' : ''],
+    [blocks, 'stops blocked', ''],
+    [waits, 'waits', ''],
+    runs.length > 0 && [`${completed} / ${runs.length}`, 'runs completed', completed === runs.length ? 'good' : ''],
   ]
-}
-
-function tile(figure: string | number, words: string, tone: string): Html {
-  return html`<div class="tile ${tone}"><b>${figure}</b><span>${words}</span></div>`
+  return tiles
+    .filter((tile) => tile !== false)
+    .map(([figure, words, tone]) => html`<div class="tile ${tone}"><b>${figure}</b><span>${words}</span></div>`)
 }
 
 function attention(task: TaskStory, index: number): Html[] {
   const stories = [...task.markers, ...task.runs.filter(({ settled }) => !settled)].filter(
-    ({ status }) => STATUS_TONES[status] === 'bad' || status === 'waiting',
+    ({ status }) => toneOf(status) === 'bad' || status === 'waiting',
   )
   return stories.map((story) => {
     const words =
@@ -102,8 +99,8 @@ function attention(task: TaskStory, index: number): Html[] {
 function row({ task, markers, runs }: TaskStory, index: number, scale: Scale): Html {
   const two = markers.length > 0 && runs.length > 0 ? ' two' : ''
   return html`<div class="row"><a href="#t${index + 1}">${task}</a><div class="track${two}">
-    ${markers.map((one) => bar(scale, one, STATUS_TONES[one.status], one.operation))}
-    ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${STATUS_TONES[one.status]}`, one.name))}
+    ${markers.map((one) => bar(scale, one, toneOf(one.status), one.operation))}
+    ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${toneOf(one.status)}`, one.name))}
 ${markers.filter((one) => scale.at(one.endMs) - scale.at(one.startMs) >= ROOM_FOR_MARKS).flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
 }
 
@@ -141,7 +138,7 @@ function markerCard(marker: MarkerStory): Html {
     ...(marker.agent === undefined ? [] : [marker.agent === 'main' ? 'main conversation' : `agent ${marker.agent}`]),
   ]
   return html`<section class="story"><div class="head"><span class="kind">Marker</span><b>${oneLine(title, 80)}</b>${badge(status)}<small>${facts.join(' · ')}</small></div>
-    <div class="track">${bar(scale, marker, STATUS_TONES[status])}${waits.map((wait) => pause(scale, wait))}
+    <div class="track">${bar(scale, marker, toneOf(status))}${waits.map((wait) => pause(scale, wait))}
     ${marks(scale, marker)}</div>
     ${
       (steps.length > 0 || checks.length > 0) &&
@@ -152,7 +149,7 @@ function markerCard(marker: MarkerStory): Html {
     ${eventList(events)}</section>`
 }
 
-const VISIT_TONES: Readonly<Record<VisitStory['result'], Tone>> = {
+const VISIT_TONES: Readonly<Record<RunStory['visits'][number]['result'], Tone>> = {
   passed: 'good',
   failed: 'warn',
   running: 'warn',

@@ -1,7 +1,7 @@
-import type { MarkerStory } from '../compose.ts'
+import { around, type MarkerStory } from '../compose.ts'
 import { clock, lengthOf, statusWords } from '../report-messages.ts'
 import type { RunStory } from '../run-story.ts'
-import { type Span, STATUS_TONES, type Status, type StoryEvent } from '../story.ts'
+import { type Span, type Status, type StoryEvent, toneOf } from '../story.ts'
 import { type Html, html } from './html.ts'
 
 export function bar(scale: Scale, span: Span, kind: string, name?: string): Html {
@@ -29,7 +29,7 @@ function marked({ events }: MarkerStory): StoryEvent[] {
 }
 
 export function legend(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html {
-  const bars = new Set([...markers, ...runs].map(({ status }) => STATUS_TONES[status]))
+  const bars = new Set([...markers, ...runs].map(({ status }) => toneOf(status)))
   const events = new Set(markers.flatMap(marked).map(({ tone }) => tone))
   const entries: [boolean, Html, string][] = [
     [bars.has('good'), html`<i class="good"></i>`, 'cleared, completed'],
@@ -82,8 +82,8 @@ export function scaleOf(spans: readonly Span[]) {
 
 function merged(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((one, other) => one.startMs - other.startMs)
-  const whole = Math.max(0, ...sorted.map(({ endMs }) => endMs)) - (sorted[0]?.startMs ?? 0)
-  const pause = Math.max(LONG_PAUSE_MS, whole * LONG_SHARE)
+  const { startMs: firstMs, endMs: lastMs } = around(sorted)
+  const pause = Math.max(LONG_PAUSE_MS, (lastMs - firstMs) * LONG_SHARE)
   const found: { startMs: number; endMs: number }[] = []
   for (const { startMs, endMs } of sorted) {
     const last = found.at(-1)
@@ -98,5 +98,5 @@ function round(percent: number): number {
 }
 
 export function badge(status: Status): Html {
-  return html`<span class="badge ${STATUS_TONES[status]}">${statusWords(status)}</span>`
+  return html`<span class="badge ${toneOf(status)}">${statusWords(status)}</span>`
 }
