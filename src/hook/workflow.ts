@@ -120,7 +120,6 @@ function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean)
     isCall: payload.endingTool !== undefined,
     // Another session may have taken it over.
     drives: ({ hostSession }) => hostSession === payload.session,
-    patience: 'hook',
     deadline,
   }
 }

@@ -91,11 +91,10 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
         findOccasion: () => occasion,
         truster: context,
         check: { limitMs: options.timeout, obeysSignals: true },
-        untilChecked: false,
         record: (entries) => recordInJournal(context, folder.root, ...entries),
       })
   if (!options.peek) await publishChange(context, folder)
-  if (turn.command === 'checking') return wait(checkIsRunning(context, turn.run, turn.sinceMs), 0)
+  if (turn.command === 'checking') return wait(checkIsRunning(context, turn), 0)
   if (turn.command === 'interrupted') {
     return wait(`the check \`${quote(turn.run ?? '', 200)}\` was interrupted, so nothing was counted`, 1)
   }
@@ -119,7 +118,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     return wait(`a person must approve the result of phase ${need.phase}: ${how}`, 0)
   }
   const check = command === 'wait' ? runningCheck(folder, state) : undefined
-  if (check !== undefined) return wait(checkIsRunning(context, check.run, check.sinceMs), 0)
+  if (check !== undefined) return wait(checkIsRunning(context, check), 0)
   if (command === 'wait' && turn.wait !== undefined) return wait(`waits for: ${quote(turn.wait.for, 500)}`, 0)
   const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
   const lines = [...turnLines({ ...turn, due }), ...(need.kind === 'resume' ? [`\`${resume}\` continues it`] : [])]

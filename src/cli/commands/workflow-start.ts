@@ -5,13 +5,13 @@ import { type CommandContext, displayPath, findCommandRoot, recordInJournal } fr
 import { inTaskFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import { definitionSize } from '../../run/definition/bound.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
-import { startEntry } from '../../run/drive.ts'
 import { definitionName } from '../../run/shared/own-definition.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { listedIn } from '../../run/store/observe-run.ts'
 import { trustRun } from '../../run/store/phase-check.ts'
 import { startRun } from '../../run/store/run.ts'
+import { runEntry } from '../../run/store/state-store.ts'
 import { type RunDocument, runData } from '../../views/run-view.ts'
 import type { Declaration, Run } from '../command.ts'
 import { DEFINITION, HOST_SESSION, PARENT_SESSION, remoteOption, SET, TASK } from '../command.ts'
@@ -70,8 +70,8 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
       }),
     }),
   )
-  trustRun(state, { environment: context.environment, session: runner.hostSession })
-  recordInJournal(context, folder.root, startEntry(folder.task, state))
+  trustRun(state, context)
+  recordInJournal(context, folder.root, runEntry(folder, state, `started: ${state.name}`))
   // The run has started, so a failure is a note.
   const noted = (error: unknown): readonly string[] => {
     context.note(messageOf(error, context.rootOption))

@@ -14,13 +14,13 @@ import { inFolder, taskFolderFor } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { findTaskFolder, taskFolderBelow } from '../../project/task-folders.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
-import { CAME_BACK, driveRun, endEntry, startEntry } from '../../run/drive.ts'
+import { CAME_BACK, driveRun, endEntries } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireTrust, type Truster, trustRun } from '../../run/store/phase-check.ts'
 import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
-import { readState, requireState } from '../../run/store/state-store.ts'
+import { readState, requireState, runEntry } from '../../run/store/state-store.ts'
 import type { Agent } from '../sessions.ts'
 import { CONVERSATION_DELETED, callerManner, endOf, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
@@ -134,7 +134,7 @@ export class WorkflowDriver {
       ),
     )
     trustRun(state, trusterOf(root))
-    record(folder, [startEntry(folder.task, state)])
+    record(folder, [runEntry(folder, state, `started: ${state.name}`)])
   }
 
   async #drive(folder: TaskFolder, { session, root }: Agent, signal: AbortSignal): Promise<string> {
@@ -155,7 +155,6 @@ export class WorkflowDriver {
       }),
       truster: trusterOf(root),
       check: { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal },
-      untilChecked: true,
       record: (entries) => record(folder, entries),
       give: (due, state, takePassed) => phases.give(due, state, takePassed),
     })
@@ -207,13 +206,12 @@ async function takeUp(folder: TaskFolder, session: string): Promise<void> {
   const { state } = await retryWhileLocked(() =>
     resumeRun(folder, { hostSession: session, parentSession: session }, Date.now()),
   )
-  if (!state.active) record(folder, [endEntry(folder.task, state)])
+  record(folder, endEntries(folder, { active: true }, state))
 }
 
 async function haltRun(folder: TaskFolder, session: string, why: string): Promise<WorkflowState> {
-  const { active } = requireState(folder)
-  const state = await retryWhileLocked(() => interruptRun(folder, session, why, Date.now()))
-  if (active && !state.active) record(folder, [endEntry(folder.task, state)])
+  const { before, state } = await retryWhileLocked(() => interruptRun(folder, session, why, Date.now()))
+  record(folder, endEntries(folder, before, state))
   return state
 }
 

@@ -6,7 +6,7 @@ import { attempt } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import { removeIfEnded, turnUnderLock } from '../drive.ts'
+import { turnUnderLock } from '../drive.ts'
 import { isIdle } from '../machine/agent-stop.ts'
 import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isResumable, needOf } from '../machine/position.ts'
@@ -128,29 +128,17 @@ export function abortRun(folder: TaskFolder, nowMs: number): ChangedRun {
   })
 }
 
-export function settleRun(folder: TaskFolder): WorkflowState {
-  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-    const settled = settleState(state)
-    writeChanged(folder, settled, state)
-    return settled
-  })
+export function settleRun(folder: TaskFolder, nowMs: number): ChangedRun {
+  return steer(folder, nowMs, settleState)
 }
 
-export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): WorkflowState {
-  return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
-    state.active && state.hostSession === session ? finish(folder, haltState(state, why, nowMs), state) : state,
-  )
+export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): ChangedRun {
+  return steer(folder, nowMs, (state) => (state.hostSession === session ? haltState(state, why, nowMs) : state))
 }
 
 function takePassing(folder: TaskFolder, changed: WorkflowState, onDisk: WorkflowState, nowMs: number): WorkflowState {
   const circumstances = { nowMs, returned: false, takes: 'passing', mayPrompt: false } as const
   return turnUnderLock(folder, changed, circumstances, { onDisk }).state
-}
-
-function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowState): WorkflowState {
-  writeChanged(folder, ended, previous)
-  removeIfEnded(folder, ended)
-  return ended
 }
 
 export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): ChangedRun {
@@ -192,8 +180,11 @@ export function steerStep(folder: TaskFolder, step: number, nowMs: number, chang
 
 function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): ChangedRun {
   return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
-    const changed = change(before)
-    const state = changed.active ? takePassing(folder, changed, before, nowMs) : finish(folder, changed, before)
+    const state = change(before)
+    if (state === before) return { before, state }
+    if (state.active) return { before, state: takePassing(folder, state, before, nowMs) }
+    writeState(folder, state, before)
+    if (before.active) removeRunFile(folder, state.id)
     return { before, state }
   })
 }
