@@ -10,7 +10,7 @@ import { notInJournal, type Recorded } from '../../project/journal-entry.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
-import { findActiveRuns, hasRunOf } from '../../run/store/active-runs.ts'
+import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 import type { Answered } from '../../stop/answer-for.ts'
 import { type AnsweredStop, answerStop, type DonePart, endStop, NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
@@ -65,7 +65,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     const roots = occasion.payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
     if (roots.length === 0) return undefined
     const { doneAtStop } = await loadDone()
-    return doneAtStop(roots, occasion, () => hasRunOf(occasion.roots, occasion))
+    return doneAtStop(roots, occasion, () => findActiveRuns(occasion.roots, occasion).runs.length > 0)
   }
 
   /** Counts nothing. */
@@ -182,9 +182,8 @@ async function updateWaits(occasion: Occasion, runRoots: readonly string[]): Pro
     if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
     recorded.push(...(await ifPossible(() => updateWait(read.folder, occasion, 'stop'))))
   }
-  const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots))
-  for (const { folder, state } of runs) {
-    if (state.wait === undefined || state.hostSession !== session) continue
+  const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots, occasion))
+  for (const { folder } of runs) {
     recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
   }
   return recorded
