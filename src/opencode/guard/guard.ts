@@ -112,8 +112,8 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
   }
 
   async function commandEnded(agent: Agent): Promise<void> {
-    if (agent.agent !== MAIN_AGENT) return
     const occasion = occasionOf(agent, 0)
+    if (agent.agent !== MAIN_AGENT || occasion.payload.prompt === undefined) return
     record(await updateWaits(occasion, runRoots(agent)), occasion)
   }
 
@@ -174,18 +174,13 @@ function reasonOf({ answer }: AnsweredStop): string | undefined {
  * later stop.
  */
 async function updateWaits(occasion: Occasion, runRoots: readonly string[]): Promise<readonly Recorded[]> {
-  const { payload, roots } = occasion
-  const { session, prompt } = payload
-  if (session === undefined || prompt === undefined) return []
   const recorded: Recorded[] = []
-  for (const read of findMarkers(roots).markers) {
+  for (const read of findMarkers(occasion.roots).markers) {
     if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
     recorded.push(...(await ifPossible(() => updateWait(read.folder, occasion, 'stop'))))
   }
   const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots, occasion))
-  for (const { folder } of runs) {
-    recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
-  }
+  for (const { folder } of runs) recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
   return recorded
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Entry } from 'fast-glob'
 import type { RunLimits } from '../../disk/bounded-run.ts'
-import { isAbsent, kindAt, kindIfSeen } from '../../disk/file-facts.ts'
+import { kindAt, kindIfSeen, unwritableBecause } from '../../disk/file-facts.ts'
 import { makeFolders, makeFoldersInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { replaceFile } from '../../disk/write.ts'
@@ -68,13 +68,9 @@ function trustFile({ id, definition }: WorkflowState, { environment }: Truster):
 }
 
 function isWritable(folder: string): boolean {
-  try {
-    fs.accessSync(folder, fs.constants.W_OK | fs.constants.X_OK)
-    return fs.statSync(folder).isDirectory()
-  } catch (error) {
-    const above = path.dirname(folder)
-    return isAbsent(error) && above !== folder && isWritable(above)
-  }
+  const above = path.dirname(folder)
+  if (kindIfSeen(folder) === undefined && above !== folder) return isWritable(above)
+  return attempt(() => fs.statSync(folder).isDirectory(), false) && unwritableBecause(folder) === undefined
 }
 
 /** Leaves a receipt for the next turn. `notBound`: named by `check.files`, but not bound. */

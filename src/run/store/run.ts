@@ -106,19 +106,16 @@ function requireResumable(folder: TaskFolder, state: WorkflowState): void {
 
 /** Throws if `--from` is refused. */
 export function enteredFrom(folder: TaskFolder, state: WorkflowState, from: string, nowMs: number): WorkflowState {
-  const entered = enterFrom(state, requirePhase(folder, state, from), nowMs)
-  if ('state' in entered) return entered.state
   const task = taskWord(folder)
+  const known = (phases: readonly Phase[]): string => cut(phases.map(({ id }) => id).join(', '), 500)
+  const { phases } = state.definition
+  const phase = findPhase(state.definition, from)
+  if (phase === undefined) throw new PostflightError('phase-unknown', { task, phase: from, known: known(phases) })
+  const entered = enterFrom(state, phase, nowMs)
+  if ('state' in entered) return entered.state
   if (entered.refusal.kind === 'approval') throw new PostflightError('phase-approval', { task, ...entered.refusal })
-  const known = state.definition.phases.flatMap(({ id }) => (visitsOf(state, id) > 0 ? id : []))
-  throw new PostflightError('phase-not-entered', { task, phase: from, known: cut(known.join(', '), 500) })
-}
-
-function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: string): Phase {
-  const phase = findPhase(definition, id)
-  if (phase !== undefined) return phase
-  const known = definition.phases.map((one) => one.id).join(', ')
-  throw new PostflightError('phase-unknown', { task: taskWord(folder), phase: id, known: cut(known, 500) })
+  const visited = phases.filter(({ id }) => visitsOf(state, id) > 0)
+  throw new PostflightError('phase-not-entered', { task, phase: from, known: known(visited) })
 }
 
 export function abortRun(folder: TaskFolder, nowMs: number): ChangedRun {
