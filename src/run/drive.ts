@@ -7,7 +7,7 @@ import { MARKER_FILE } from '../kernel/files.ts'
 import { checkingSince } from '../marker/run-checks.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { type AgentStop, afterWaitEvent, hadAskedBefore, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
+import { type AgentStop, hadAskedBefore, judgeAgentStop } from './machine/agent-stop.ts'
 import { reconcile, type WorkflowPorts } from './machine/machine.ts'
 import type { StopCircumstances } from './machine/observation.ts'
 import { currentPhase } from './machine/position.ts'
@@ -66,7 +66,7 @@ export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Retu
 async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver): Promise<Pause | undefined> {
   while (driver.check.signal?.aborted !== true) {
     const state = requireState(folder)
-    if (!occasion.drives(state) || afterWaitEvent(state, stopEvent(occasion), 0).wait !== undefined) return undefined
+    if (!occasion.drives(state) || judgeAgentStop(state, occasion, 0).wait !== undefined) return undefined
     const done = await runDueCheck(folder, state, driver.truster, driver.check)
     if (done.kind === 'ran') {
       driver.record([done.entry])

@@ -17,9 +17,10 @@ import { givenInputs, inputValues } from '../../run/definition/definition.ts'
 import { CAME_BACK, driveRun, endEntries } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
+import { haltState } from '../../run/machine/steering.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireTrust, type Truster, trustRun } from '../../run/store/phase-check.ts'
-import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
+import { resumeRun, startRun, steer } from '../../run/store/run.ts'
 import { readState, requireState, runEntry } from '../../run/store/state-store.ts'
 import type { Agent } from '../sessions.ts'
 import { CONVERSATION_DELETED, callerManner, endOf, type PhasePorts, PhaseRunner } from './phase-runner.ts'
@@ -139,9 +140,15 @@ export class WorkflowDriver {
 
   async #drive(folder: TaskFolder, { session, root }: Agent, signal: AbortSignal): Promise<string> {
     const { client, sessions } = this.#ports
-    requireTrust(folder, requireState(folder), trusterOf(root))
-    await takeUp(folder, root)
-    trustRun(requireState(folder), trusterOf(root))
+    const truster = trusterOf(root)
+    const present = requireState(folder)
+    requireTrust(folder, present, truster)
+    if (!present.active || present.hostSession !== root || present.stopRequestedMs !== undefined) {
+      const runner = { hostSession: root, parentSession: root }
+      const { state } = await retryWhileLocked(() => resumeRun(folder, runner, Date.now()))
+      record(folder, endEntries(folder, { active: true }, state))
+    }
+    trustRun(requireState(folder), truster)
     const manner = await callerManner(client, session)
     const phases = new PhaseRunner(this.#ports, { session, root, manner, folder, signal }, this.#children)
     const rest = await driveRun(folder, {
@@ -153,7 +160,7 @@ export class WorkflowDriver {
         isLost: phases.prompts === 0,
         drives: ({ hostSession }) => hostSession === root,
       }),
-      truster: trusterOf(root),
+      truster,
       check: { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal },
       record: (entries) => record(folder, entries),
       give: (due, state, takePassed) => phases.give(due, state, takePassed),
@@ -162,7 +169,11 @@ export class WorkflowDriver {
       return `${workflowOf(folder)} now belongs to another session.`
     }
     if (rest.command === 'interrupted') {
-      return this.#summary(folder, await haltRun(folder, root, rest.why ?? endOf(signal)), phases)
+      const halt = (state: WorkflowState): WorkflowState =>
+        state.hostSession === root ? haltState(state, rest.why ?? endOf(signal), Date.now()) : state
+      const { before, state } = await retryWhileLocked(() => steer(folder, Date.now(), halt))
+      record(folder, endEntries(folder, before, state))
+      return this.#summary(folder, state, phases)
     }
     const need = needOf(rest.state)
     if (need.kind === 'approval') {
@@ -198,21 +209,6 @@ function trusterOf(session: string): Truster {
 
 function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {
   withoutSleep(() => appendJournal(root, entries, Date.now()))
-}
-
-async function takeUp(folder: TaskFolder, session: string): Promise<void> {
-  const { active, hostSession, stopRequestedMs } = requireState(folder)
-  if (active && hostSession === session && stopRequestedMs === undefined) return
-  const { state } = await retryWhileLocked(() =>
-    resumeRun(folder, { hostSession: session, parentSession: session }, Date.now()),
-  )
-  record(folder, endEntries(folder, { active: true }, state))
-}
-
-async function haltRun(folder: TaskFolder, session: string, why: string): Promise<WorkflowState> {
-  const { before, state } = await retryWhileLocked(() => interruptRun(folder, session, why, Date.now()))
-  record(folder, endEntries(folder, before, state))
-  return state
 }
 
 export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {

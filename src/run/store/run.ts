@@ -21,7 +21,6 @@ import {
   rejectState,
   requestStop,
   resumeState,
-  settleState,
   type skipStep,
 } from '../machine/steering.ts'
 import { refuseMoved } from '../shared/share-record.ts'
@@ -45,19 +44,17 @@ export function startRun(
     }
     const id = newRunId()
     const state = newState(definition, { ...starter, id })
-    let aside: string | undefined
     try {
       // First: no run may be active without its run file.
       putRunFile(folder, id)
-      aside = putAside(folder, definition, present)
+      const aside = putAside(folder, definition, present)
       writeState(folder, state, undefined)
+      return { state, aside }
     } catch (error) {
       // The state may be this run's: a sync can fail after the write.
-      const mayBeWritten = attempt(() => readState(folder)?.id === id, true)
-      if (!mayBeWritten) removeRunFile(folder, id)
+      if (!attempt(() => readState(folder)?.id === id, true)) removeRunFile(folder, id)
       throw error
     }
-    return { state, aside }
   })
 }
 
@@ -91,8 +88,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
     const { state: seen } = turnUnderLock(folder, begun, circumstances, { onDisk: state })
-    if (!seen.active) return { state: seen, takenFrom }
-    const again = isPrompted(seen) ? promptAgain(seen) : seen
+    const again = seen.active && isPrompted(seen) ? promptAgain(seen) : seen
     writeChanged(folder, again, seen)
     return { state: again, takenFrom }
   })
@@ -123,14 +119,6 @@ export function abortRun(folder: TaskFolder, nowMs: number): ChangedRun {
     refuseMoved(folder, state)
     return abortState(state, nowMs)
   })
-}
-
-export function settleRun(folder: TaskFolder, nowMs: number): ChangedRun {
-  return steer(folder, nowMs, settleState)
-}
-
-export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): ChangedRun {
-  return steer(folder, nowMs, (state) => (state.hostSession === session ? haltState(state, why, nowMs) : state))
 }
 
 function takePassing(folder: TaskFolder, changed: WorkflowState, onDisk: WorkflowState, nowMs: number): WorkflowState {
@@ -175,7 +163,7 @@ export function steerStep(folder: TaskFolder, step: number, nowMs: number, chang
   })
 }
 
-function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): ChangedRun {
+export function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): ChangedRun {
   return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
     const state = change(before)
     if (state === before) return { before, state }
