@@ -87,13 +87,11 @@ export interface RunStop extends AgentStop {
   readonly deadline?: number | undefined
 }
 
-export const CAME_BACK = {
-  isMain: true,
-  isNext: true,
-  isBlocked: false,
-  followsBlock: undefined,
-  shells: [],
-} as const
+/** Of an agent that asks for its next prompt. */
+export function cameBack(startMs: number, drives: RunStop['drives'], promptId?: string): RunStop {
+  const circumstances = { isMain: true, isNext: true, isBlocked: false, followsBlock: undefined, shells: [] }
+  return { ...circumstances, startMs, drives, promptId }
+}
 
 /**
  * Takes results and sends the next prompt. A second request, as from a hook that is wired twice, repeats the attempt.

@@ -3,7 +3,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { CAME_BACK, driveRun, dueOf, peekTurn, type RunStop, runningCheck, type Turn } from '../../run/drive.ts'
+import { cameBack, driveRun, dueOf, peekTurn, runningCheck, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf, type TurnEnds } from '../../run/machine/prompt.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -79,12 +79,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const folder = requireRunFolder(context, task)
   const caller = context.session
   // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.
-  const occasion: RunStop = {
-    ...CAME_BACK,
-    promptId: undefined,
-    startMs: context.findStart(),
-    drives: ({ hostSession }) => hostSession === undefined || hostSession === caller,
-  }
+  const occasion = cameBack(context.findStart(), ({ hostSession }) => [undefined, caller].includes(hostSession))
   const turn = options.peek
     ? peekTurn(folder, occasion, context.nowMs)
     : await driveRun(folder, {

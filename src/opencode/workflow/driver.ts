@@ -14,7 +14,7 @@ import { inFolder, taskFolderFor } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { findTaskFolder, taskFolderBelow } from '../../project/task-folders.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
-import { CAME_BACK, driveRun, endEntries } from '../../run/drive.ts'
+import { cameBack, driveRun, endEntries } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { haltState } from '../../run/machine/steering.ts'
@@ -127,12 +127,10 @@ export class WorkflowDriver {
     const file = findDefinition({ cwd, packageFolder }, definition)
     const ready = requireDefinition(file, definition)
     const inputs = inputValues(ready, givenInputs(given))
-    const runner = { hostSession: root, parentSession: root }
     const definitionFile = definitionName(file, { root: folder.root, packageFolder })
+    const starter = { hostSession: root, parentSession: root, fresh: false, inputs, definitionFile }
     const { state } = await inFolder(folder, () =>
-      retryWhileLocked(() =>
-        startRun(folder, ready, { ...runner, nowMs: Date.now(), fresh: false, inputs, definitionFile }),
-      ),
+      retryWhileLocked(() => startRun(folder, ready, { ...starter, nowMs: Date.now() })),
     )
     trustRun(state, trusterOf(root))
     record(folder, [runEntry(folder, state, `started: ${state.name}`)])
@@ -153,12 +151,9 @@ export class WorkflowDriver {
     const phases = new PhaseRunner(this.#ports, { session, root, manner, folder, signal }, this.#children)
     const rest = await driveRun(folder, {
       findOccasion: () => ({
-        ...CAME_BACK,
-        promptId: sessions.prompts.get(root),
-        startMs: Date.now(),
+        ...cameBack(Date.now(), ({ hostSession }) => hostSession === root, sessions.prompts.get(root)),
         // A prompt from before this call has no session.
         isLost: phases.prompts === 0,
-        drives: ({ hostSession }) => hostSession === root,
       }),
       truster,
       check: { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal },

@@ -3,9 +3,10 @@ import { quote } from '../../kernel/text.ts'
 import { sessionEvent } from '../../marker/marker-wait.ts'
 import { appendJournal, appendRecorded } from '../../project/journal.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { CAME_BACK, takeTurn } from '../../run/drive.ts'
+import { cameBack, takeTurn } from '../../run/drive.ts'
 import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/position.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
 import { type ActiveRun, findActiveRuns, unusableNotice, unusableRecord } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 
@@ -53,11 +54,8 @@ function requestText({ folder, state }: ActiveRun): string {
 
 /** No further prompt will follow. */
 function endStopping(folder: TaskFolder, { payload, startMs }: Moment): void {
-  const turn = takeTurn(folder, {
-    ...CAME_BACK,
-    promptId: undefined,
-    startMs,
-    drives: ({ hostSession, stopRequestedMs }) => hostSession === payload.session && stopRequestedMs !== undefined,
-  })
+  const isStopping = ({ hostSession, stopRequestedMs }: WorkflowState): boolean =>
+    hostSession === payload.session && stopRequestedMs !== undefined
+  const turn = takeTurn(folder, cameBack(startMs, isStopping))
   if (turn.command !== 'none') appendJournal(folder.root, turn.entries, Date.now())
 }
