@@ -25,7 +25,7 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
     return { data: undefined, line }
   }
   if (!isDryRun) {
-    steer(folder, context.nowMs, settleState)
+    steer(folder, context.nowMs, settleState, () => false)
     const detail = `settled the ${workflow}`
     recordInJournal(context, folder.root, { event: 'clear', task, hostSession: context.session, settles: [], detail })
   }

@@ -166,7 +166,7 @@ export class WorkflowDriver {
     if (rest.command === 'interrupted') {
       const halt = (state: WorkflowState): WorkflowState =>
         state.hostSession === root ? haltState(state, rest.why ?? endOf(signal), Date.now()) : state
-      const { before, state } = await retryWhileLocked(() => steer(folder, Date.now(), halt))
+      const { before, state } = await retryWhileLocked(() => steer(folder, Date.now(), halt, () => false))
       record(folder, endEntries(folder, before, state))
       return this.#summary(folder, state, phases)
     }

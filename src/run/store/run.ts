@@ -58,18 +58,30 @@ export function startRun(
   })
 }
 
-export type ChangedRun = ReturnType<typeof stopRun>
+export type ChangedRun = ReturnType<typeof steer>
 
 /** `before`: read under the lock of the change, so that a hook's change does not count as ours. */
-export function stopRun(folder: TaskFolder, nowMs: number) {
+export function steer(
+  folder: TaskFolder,
+  nowMs: number,
+  change: (state: WorkflowState) => WorkflowState,
+  takesPassing: (changed: WorkflowState) => boolean = () => true,
+) {
   return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
-    if (!before.active) return { before, state: before }
-    const asked = requestStop(before, nowMs)
-    if (isIdle(asked)) return { before, state: takePassing(folder, asked, before, nowMs) }
-    // A working agent's results may be incomplete: its next stop judges them.
-    writeChanged(folder, asked, before)
-    return { before, state: asked }
+    const state = change(before)
+    if (state.active && takesPassing(state)) {
+      const circumstances = { nowMs, returned: false, takes: 'passing', mayPrompt: false } as const
+      return { before, state: turnUnderLock(folder, state, circumstances, { onDisk: before }).state }
+    }
+    writeChanged(folder, state, before)
+    if (before.active && !state.active) removeRunFile(folder, state.id)
+    return { before, state }
   })
+}
+
+/** A working agent's results may be incomplete: its next stop judges them. */
+export function stopRun(folder: TaskFolder, nowMs: number): ChangedRun {
+  return steer(folder, nowMs, (state) => requestStop(state, nowMs), isIdle)
 }
 
 /** Stops a run at once. The result of a pending prompt counts when it is resumed. */
@@ -121,11 +133,6 @@ export function abortRun(folder: TaskFolder, nowMs: number): ChangedRun {
   })
 }
 
-function takePassing(folder: TaskFolder, changed: WorkflowState, onDisk: WorkflowState, nowMs: number): WorkflowState {
-  const circumstances = { nowMs, returned: false, takes: 'passing', mayPrompt: false } as const
-  return turnUnderLock(folder, changed, circumstances, { onDisk }).state
-}
-
 export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): ChangedRun {
   return steer(folder, nowMs, (state) => {
     requireApproval(folder, state)
@@ -160,16 +167,5 @@ export function steerStep(folder: TaskFolder, step: number, nowMs: number, chang
     const { phase, totalSteps: count } = state
     const status = steered.refusal
     throw new PostflightError('run-step', { task: taskWord(folder), phase, step: String(step), count, status })
-  })
-}
-
-export function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): ChangedRun {
-  return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
-    const state = change(before)
-    if (state === before) return { before, state }
-    if (state.active) return { before, state: takePassing(folder, state, before, nowMs) }
-    writeState(folder, state, before)
-    if (before.active) removeRunFile(folder, state.id)
-    return { before, state }
   })
 }
