@@ -1,7 +1,7 @@
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/errors.ts'
 import { inLine, shellWord } from '../../kernel/text.ts'
-import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
+import { displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import { definitionSize } from '../../run/definition/bound.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
@@ -52,7 +52,11 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
   const definition = requireDefinition(file, displayPath(context, file))
   // This comes before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))
-  if (options.share !== undefined) await requireRemoteHere(context, options.share)
+  if (options.share !== undefined) {
+    const { gitCall } = await import('../../run/shared/publish-run.ts')
+    const { requireRemote } = await import('../../run/shared/ref-store.ts')
+    await requireRemote(gitCall(findCommandRoot(context) ?? newRootFolder(context)), options.share)
+  }
   const { folder, state, aside } = await inTaskFolder(
     context,
     task,
@@ -92,10 +96,4 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
       ...driverLines(context, folder, state, runner.hostSession),
     ],
   }
-}
-
-async function requireRemoteHere(context: CommandContext, remote: string): Promise<void> {
-  const { gitCall } = await import('../../run/shared/publish-run.ts')
-  const { requireRemote } = await import('../../run/shared/ref-store.ts')
-  await requireRemote(gitCall(findCommandRoot(context) ?? newRootFolder(context)), remote)
 }
