@@ -111,10 +111,21 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     }
   }
 
+  /**
+   * As `PostToolUse` does on other hosts (docs/design.md, "Waiting"): a wait of an interrupted turn must not allow a
+   * later stop.
+   */
   async function commandEnded(agent: Agent): Promise<void> {
     const occasion = occasionOf(agent, 0)
     if (agent.agent !== MAIN_AGENT || occasion.payload.prompt === undefined) return
-    record(await updateWaits(occasion, runRoots(agent)), occasion)
+    const recorded: Recorded[] = []
+    for (const read of findMarkers(occasion.roots).markers) {
+      if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
+      recorded.push(...(await ifPossible(() => updateWait(read.folder, occasion, 'stop'))))
+    }
+    const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots(agent), occasion))
+    for (const { folder } of runs) recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
+    record(recorded, occasion)
   }
 
   function runRoots(agent: Agent): readonly string[] {
@@ -167,21 +178,6 @@ export type Guard = ReturnType<typeof createGuard>
 
 function reasonOf({ answer }: AnsweredStop): string | undefined {
   return answer.kind === 'block' ? answer.reason : undefined
-}
-
-/**
- * As `PostToolUse` does on other hosts (docs/design.md, "Waiting"): a wait of an interrupted turn must not allow a
- * later stop.
- */
-async function updateWaits(occasion: Occasion, runRoots: readonly string[]): Promise<readonly Recorded[]> {
-  const recorded: Recorded[] = []
-  for (const read of findMarkers(occasion.roots).markers) {
-    if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
-    recorded.push(...(await ifPossible(() => updateWait(read.folder, occasion, 'stop'))))
-  }
-  const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots, occasion))
-  for (const { folder } of runs) recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
-  return recorded
 }
 
 /** On failure, the stop makes the change or reports why not. */

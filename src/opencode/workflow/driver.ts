@@ -19,7 +19,7 @@ import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { haltState } from '../../run/machine/steering.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
-import { requireTrust, type Truster, trustRun } from '../../run/store/phase-check.ts'
+import { requireTrust, trustRun } from '../../run/store/phase-check.ts'
 import { resumeRun, startRun, steer } from '../../run/store/run.ts'
 import { readState, requireState, runEntry } from '../../run/store/state-store.ts'
 import type { Agent } from '../sessions.ts'
@@ -132,13 +132,13 @@ export class WorkflowDriver {
     const { state } = await inFolder(folder, () =>
       retryWhileLocked(() => startRun(folder, ready, { ...starter, nowMs: Date.now() })),
     )
-    trustRun(state, trusterOf(root))
+    trustRun(state, { environment: process.env, session: root })
     record(folder, [runEntry(folder, state, `started: ${state.name}`)])
   }
 
   async #drive(folder: TaskFolder, { session, root }: Agent, signal: AbortSignal): Promise<string> {
     const { client, sessions } = this.#ports
-    const truster = trusterOf(root)
+    const truster = { environment: process.env, session: root }
     const present = requireState(folder)
     requireTrust(folder, present, truster)
     if (!present.active || present.hostSession !== root || present.stopRequestedMs !== undefined) {
@@ -198,10 +198,6 @@ function workflowOf({ task }: TaskFolder): string {
   return `The workflow of task ${quote(task, 80)}`
 }
 
-function trusterOf(session: string): Truster {
-  return { environment: process.env, session }
-}
-
 function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {
   withoutSleep(() => appendJournal(root, entries, Date.now()))
 }
@@ -249,19 +245,15 @@ export function addWorkflowCommand(config: HostConfig): boolean {
 }
 
 export async function runWorkflowCommand(driver: WorkflowDriver, session: string, words: string, parts: Part[]) {
-  const request = commandRequest(words)
-  const outcome =
-    request.task === ''
-      ? 'Usage: /postflight-workflow <task> [definition file] [--set NAME=VALUE]…'
-      : await driver.run(session, request, undefined)
-  parts.splice(0, parts.length, ownText(`Tell the user the result in a sentence or two:\n\n${outcome}`))
-}
-
-function commandRequest(line: string): RunRequest {
-  const [task = '', ...rest] = commandWords(line)
+  const [task = '', ...rest] = commandWords(words)
   const end = rest.indexOf('--set')
   const definition = (end === -1 ? rest : rest.slice(0, end)).join(' ')
-  return { task, definition, inputs: end === -1 ? [] : rest.slice(end).filter((word) => word !== '--set') }
+  const inputs = end === -1 ? [] : rest.slice(end).filter((word) => word !== '--set')
+  const outcome =
+    task === ''
+      ? 'Usage: /postflight-workflow <task> [definition file] [--set NAME=VALUE]…'
+      : await driver.run(session, { task, definition, inputs }, undefined)
+  parts.splice(0, parts.length, ownText(`Tell the user the result in a sentence or two:\n\n${outcome}`))
 }
 
 /** `opencode run --command NAME "a b"` passes the quotes too and escapes inner ones (1.18.34). */

@@ -7,7 +7,7 @@ import { cameBack, takeTurn } from '../../run/drive.ts'
 import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
-import { type ActiveRun, findActiveRuns, unusableNotice, unusableRecord } from '../../run/store/active-runs.ts'
+import { findActiveRuns, unusableNotice, unusableRecord } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 
 /**
@@ -30,9 +30,13 @@ export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>
       const { wait } = afterWaitEvent(state, sessionEvent(occasion, 'stop'), occasion.startMs)
       return wait === undefined && (kind === 'wait' || notified.get(folder.path) !== state.sequence)
     })
+    const task = due && quote(taskWord(due.folder), 80)
+    const prompt =
+      due &&
+      `The workflow "${quote(due.state.name, 100)}" of task ${task} is running and waits for you: call the tool workflow_run once, with the task "${task}" and an empty definition, and wait for its result.`
     const notices = problems.map(unusableNotice)
     return {
-      stop: { prompt: due && requestText(due), notices, problems: [], recorded: problems.map(unusableRecord) },
+      stop: { prompt, notices, problems: [], recorded: problems.map(unusableRecord) },
       note: () => {
         for (const { folder, state } of runs) {
           const { kind } = needOf(state)
@@ -46,11 +50,6 @@ export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>
 }
 
 export type IdleRuns = ReturnType<typeof createIdleRuns>
-
-function requestText({ folder, state }: ActiveRun): string {
-  const task = quote(taskWord(folder), 80)
-  return `The workflow "${quote(state.name, 100)}" of task ${task} is running and waits for you: call the tool workflow_run once, with the task "${task}" and an empty definition, and wait for its result.`
-}
 
 /** No further prompt will follow. */
 function endStopping(folder: TaskFolder, { payload, startMs }: Moment): void {

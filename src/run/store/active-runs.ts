@@ -33,13 +33,11 @@ export function unusableRecord({ root, task, detail }: UnusableRun): Recorded {
 /** In ms. A clone may bring any number of run files. */
 const SEARCH_MS = 2_000
 
-export type ActiveRun = Readonly<{ folder: TaskFolder; state: WorkflowState }>
-
 type Search = Readonly<{ payload: Pick<Payload, 'session'>; deadline?: number | undefined }>
 
 /** Those that the session drives. Ends when this process is `deadline` ms old. Throws only `LockBusy`. */
 export function findActiveRuns(roots: readonly string[], { payload, deadline }: Search) {
-  const runs: ActiveRun[] = []
+  const runs: { readonly folder: TaskFolder; readonly state: WorkflowState }[] = []
   const problems: UnusableRun[] = []
   const isFirst = firstOfItsPlace()
   const endMs = Math.min(deadline ?? Number.POSITIVE_INFINITY, processAgeMs() + SEARCH_MS)
