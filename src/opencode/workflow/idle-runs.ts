@@ -2,7 +2,7 @@ import type { Moment } from '../../hosts/payload.ts'
 import { quote } from '../../kernel/text.ts'
 import { sessionEvent } from '../../marker/marker-wait.ts'
 import { appendJournal, appendRecorded } from '../../project/journal.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { taskWord } from '../../project/task-folder.ts'
 import { cameBack, takeTurn } from '../../run/drive.ts'
 import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/position.ts'
@@ -21,7 +21,9 @@ export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>
 
   /** `note` takes the locks of runs. */
   return (occasion: Moment, roots: readonly string[]) => {
-    const { event } = occasion.payload
+    const { event, session } = occasion.payload
+    const isStopping = ({ hostSession, stopRequestedMs }: WorkflowState): boolean =>
+      hostSession === session && stopRequestedMs !== undefined
     const { runs: active, problems } = findActiveRuns(event === 'Stop' ? roots : [], occasion)
     const runs = active.filter(({ folder }) => !driven.has(folder.path))
     const due = runs.find(({ folder, state }) => {
@@ -41,7 +43,10 @@ export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>
         for (const { folder, state } of runs) {
           const { kind } = needOf(state)
           if (kind === 'wait') appendRecorded(updateRunWait(folder, occasion, 'stop'), Date.now())
-          if (kind === 'stop') endStopping(folder, occasion)
+          if (kind !== 'stop') continue
+          // No further prompt will follow.
+          const turn = takeTurn(folder, cameBack(occasion.startMs, isStopping))
+          if (turn.command !== 'none') appendJournal(folder.root, turn.entries, Date.now())
         }
         if (due !== undefined) notified.set(due.folder.path, due.state.sequence)
       },
@@ -50,11 +55,3 @@ export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>
 }
 
 export type IdleRuns = ReturnType<typeof createIdleRuns>
-
-/** No further prompt will follow. */
-function endStopping(folder: TaskFolder, { payload, startMs }: Moment): void {
-  const isStopping = ({ hostSession, stopRequestedMs }: WorkflowState): boolean =>
-    hostSession === payload.session && stopRequestedMs !== undefined
-  const turn = takeTurn(folder, cameBack(startMs, isStopping))
-  if (turn.command !== 'none') appendJournal(folder.root, turn.entries, Date.now())
-}
