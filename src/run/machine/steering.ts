@@ -62,9 +62,7 @@ export function resumeState(state: WorkflowState, who: Runner, seen: Pick<Observ
   const resumed: WorkflowState = {
     // The client may have ended after the last transition.
     ...withTransition(pauseClock(state, state.updatedMs), { event: 'resume', phase: state.phase }, seen.nowMs),
-    // No hook drives a run without a session.
-    hostSession: who.hostSession ?? state.hostSession,
-    parentSession: who.parentSession ?? state.parentSession,
+    ...sessionsAfter(state, who),
     active: true,
     outcome: undefined,
     why: undefined,
@@ -88,6 +86,12 @@ export function resumeState(state: WorkflowState, who: Runner, seen: Pick<Observ
   const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
   const maxPhaseAttempts = state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0)
   return limitGranted({ ...resumed, inWork, maxPhaseAttempts })
+}
+
+/** No hook drives a run without a session. */
+function sessionsAfter(state: WorkflowState, who: Runner): Runner {
+  if (who.hostSession !== undefined) return who
+  return { hostSession: state.hostSession, parentSession: who.parentSession ?? state.parentSession }
 }
 
 /** The same attempt again, for a run that another session resumed. */
