@@ -27,7 +27,8 @@ export { findActiveRuns, listUnfinishedRuns, noteSessionStarts } from '../run/st
 export function updateRunWaits(roots: readonly string[], occasion: Occasion) {
   const recorded: Recorded[] = []
   const complaints: string[] = []
-  for (const { folder } of findActiveRuns(roots, occasion).runs) {
+  for (const { folder, state } of findActiveRuns(roots, occasion).runs) {
+    if (state.wait === undefined) continue
     try {
       recorded.push(...updateRunWait(folder, occasion, 'command'))
     } catch (error) {

@@ -124,7 +124,9 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
       recorded.push(...(await ifPossible(() => updateWait(read.folder, occasion, 'stop'))))
     }
     const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots(agent), occasion))
-    for (const { folder } of runs) recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
+    for (const { folder, state } of runs) {
+      if (state.wait !== undefined) recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
+    }
     record(recorded, occasion)
   }
 
