@@ -9,7 +9,7 @@ import { variable } from '../kernel/values.ts'
 import { since } from '../marker/check-messages.ts'
 import { type CommandContext, recordInJournal, requireTaskFolder } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
-import { endEntry } from '../run/drive.ts'
+import { endEntries } from '../run/drive.ts'
 import type { Runner, WorkflowState } from '../run/machine/state.ts'
 import type { Machine } from '../run/shared/publish-run.ts'
 import { refuseMoved } from '../run/shared/share-record.ts'
@@ -30,8 +30,8 @@ export function runnerOf(context: CommandContext, options: Partial<Runner>): Run
   return { hostSession: session, parentSession: parentSession ?? session }
 }
 
-export function checkIsRunning({ nowMs }: CommandContext, run: string, sinceMs: number): string {
-  return `the check \`${quote(run, 200)}\` has been running since ${since(sinceMs, nowMs)}: wait for it to end, then try again`
+export function checkIsRunning({ nowMs }: CommandContext, check: { readonly run: string; readonly sinceMs: number }) {
+  return `the check \`${quote(check.run, 200)}\` has been running since ${since(check.sinceMs, nowMs)}: wait for it to end, then try again`
 }
 
 export async function changeRun(
@@ -42,13 +42,9 @@ export async function changeRun(
 ) {
   const folder = requireRunFolder(context, task)
   const { before, state } = change(folder, context.nowMs)
-  recordEnd(context, folder, before.active, state)
+  recordInJournal(context, folder, ...endEntries(folder, before, state))
   await publishChange(context, folder)
   return runResult(context, folder, state, furtherLines(state, before, folder))
-}
-
-export function recordEnd(context: CommandContext, folder: TaskFolder, wasActive: boolean, state: WorkflowState): void {
-  if (wasActive && !state.active) recordInJournal(context, folder, endEntry(folder.task, state))
 }
 
 export function runResult(context: CommandContext, folder: TaskFolder, state: WorkflowState, more: string[] = []) {

@@ -30,10 +30,10 @@ async function doneAt(occasion: Occasion): Promise<DonePart | undefined> {
   const { payload, roots } = occasion
   const withDone = payload.event === 'Stop' ? roots.filter(hasDoneFile) : []
   if (withDone.length === 0) return undefined
-  return loadDone().doneAtStop(withDone, occasion, () => {
-    const busy = roots.filter((root) => runFileNames(root).length > 0)
-    return busy.length > 0 && loadWorkflowDriver().hasRunOf(busy, occasion)
-  })
+  const hasRun = (): boolean =>
+    roots.some((root) => runFileNames(root).length > 0) &&
+    loadWorkflowDriver().findActiveRuns(roots, occasion).runs.length > 0
+  return loadDone().doneAtStop(withDone, occasion, hasRun)
 }
 
 function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {

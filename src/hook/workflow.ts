@@ -21,15 +21,14 @@ import { ALERT_TEXT, unsettledRunsNotice } from '../stop/stop-messages.ts'
 
 /** Loaded only if there is a run file. `Stop` observes too: a SubagentStop can be missing. */
 
-export { hasRunOf, listUnfinishedRuns, noteSessionStarts } from '../run/store/active-runs.ts'
+export { findActiveRuns, listUnfinishedRuns, noteSessionStarts } from '../run/store/active-runs.ts'
 
 /** Never throws. */
 export function updateRunWaits(roots: readonly string[], occasion: Occasion) {
   const recorded: Recorded[] = []
   const failed: SearchProblem[] = []
-  const { session } = occasion.payload
-  for (const { folder, state } of findActiveRuns(roots, occasion.deadline).runs) {
-    if (state.wait === undefined || state.hostSession !== session) continue
+  for (const { folder, state } of findActiveRuns(roots, occasion).runs) {
+    if (state.wait === undefined) continue
     try {
       recorded.push(...updateRunWait(folder, occasion, 'command'))
     } catch (error) {
@@ -47,11 +46,10 @@ export function driveRuns(roots: readonly string[], occasion: Occasion, isBlocke
   const notices: string[] = []
   const alerts: string[] = []
   const recorded: Recorded[] = []
-  const { runs, problems: unusable } = findActiveRuns(roots, occasion.deadline)
-  const mine = runs.filter(({ state }) => state.hostSession === occasion.payload.session)
-  for (const [index, { folder }] of mine.entries()) {
+  const { runs, problems: unusable } = findActiveRuns(roots, occasion)
+  for (const [index, { folder }] of runs.entries()) {
     if (isPast(occasion.deadline)) {
-      notices.push(unsettledRunsNotice(mine.length - index))
+      notices.push(unsettledRunsNotice(runs.length - index))
       break
     }
     const rootOption = rootOptionFor(occasion.reader, folder.root)
@@ -120,7 +118,6 @@ function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean)
     isCall: payload.endingTool !== undefined,
     // Another session may have taken it over.
     drives: ({ hostSession }) => hostSession === payload.session,
-    patience: 'hook',
     deadline,
   }
 }

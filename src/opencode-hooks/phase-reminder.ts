@@ -46,10 +46,9 @@ export const createPhaseReminderHook = factory(
         const asked = messages.findLast(({ info }) => info.role === 'user')
         if (asked?.info.role !== 'user' || isOwnMessage(asked.parts)) return
         if (agents !== undefined && !agents.includes(asked.info.agent)) return
-        const { runs } = await retryWhileLocked(() => findActiveRuns(findRoots(session)))
-        const own = runs.filter(({ state }) => state.hostSession === session)
-        if (own.length === 0) return
-        const reminder = own.map(({ folder, state }) => locationInRun(folder, state, text)).join('\n')
+        const { runs } = await retryWhileLocked(() => findActiveRuns(findRoots(session), { payload: { session } }))
+        if (runs.length === 0) return
+        const reminder = runs.map(({ folder, state }) => locationInRun(folder, state, text)).join('\n')
         await titles.titleRequested(session, messages)
         const location = messages.indexOf(asked)
         if (location !== -1) messages[location] = { ...asked, parts: [ownText(reminder), ...asked.parts] }

@@ -7,18 +7,18 @@ import { MARKER_FILE } from '../kernel/files.ts'
 import { checkingSince } from '../marker/run-checks.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { type AgentStop, afterWaitEvent, hadAskedBefore, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
+import { type AgentStop, hadAskedBefore, judgeAgentStop } from './machine/agent-stop.ts'
 import { reconcile, type WorkflowPorts } from './machine/machine.ts'
 import type { StopCircumstances } from './machine/observation.ts'
 import { currentPhase } from './machine/position.ts'
 import { type DuePrompt, duePrompt, promptRecord, type TurnEnds } from './machine/prompt.ts'
 import { isPrompted, type WorkflowState } from './machine/state.ts'
 import { applyEffect, observe } from './store/observe-run.ts'
-import { checkStatus, requireTrust, runPhaseCheck, type Truster } from './store/phase-check.ts'
+import { runDueCheck, type Truster } from './store/phase-check.ts'
 import { checkCommand } from './store/receipts.ts'
 import { putRunFile, removeRunFile } from './store/run-file.ts'
 import { waitEnd } from './store/run-wait.ts'
-import { requireState, withRun, writeChanged, writeState } from './store/state-store.ts'
+import { requireState, runEntry, withRun, writeChanged, writeState } from './store/state-store.ts'
 
 /**
  * Drives a run for the stop hook, `workflow next` and OpenCode's plugin, which only translate events and results. The loop
@@ -29,9 +29,11 @@ interface Driver {
   readonly findOccasion: () => RunStop
   readonly truster: Truster
   readonly check: RunLimits
-  readonly untilChecked: boolean
   readonly record: (entries: readonly JournalEntry[]) => void
-  /** Returns when the agents have stopped, with a reason if the run must end. `takePassed` takes results before. */
+  /**
+   * Returns when the agents have stopped, with a reason if the run must end. `takePassed` takes results before. A driver
+   * without it does not wait for a check of another process either.
+   */
   readonly give?: (due: DuePrompt, state: WorkflowState, takePassed: () => Promise<void>) => Promise<string | undefined>
 }
 
@@ -62,20 +64,17 @@ export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Retu
 }
 
 async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver): Promise<Pause | undefined> {
-  const isInterrupted = (): boolean => driver.check.signal?.aborted === true
-  while (!isInterrupted()) {
+  while (driver.check.signal?.aborted !== true) {
     const state = requireState(folder)
-    const { run } = currentPhase(state).check
-    if (run === undefined || !occasion.drives(state)) return undefined
-    if (afterWaitEvent(state, stopEvent(occasion), 0).wait !== undefined) return undefined
-    if (checkStatus(folder, state).kind !== 'due') return undefined
-    requireTrust(folder, state, driver.truster)
-    const done = await runPhaseCheck(folder, state, run, driver.check)
+    if (!occasion.drives(state) || judgeAgentStop(state, occasion, 0).wait !== undefined) return undefined
+    const done = await runDueCheck(folder, state, driver.truster, driver.check)
     if (done.kind === 'ran') {
       driver.record([done.entry])
-      return done.check.failure?.kind === 'interrupted' ? { command: 'interrupted', run } : undefined
+      const { run, failure } = done.check
+      return failure?.kind === 'interrupted' ? { command: 'interrupted', run } : undefined
     }
-    if (!driver.untilChecked) return { command: 'checking', run, sinceMs: done.sinceMs }
+    if (done.kind !== 'busy') return undefined
+    if (driver.give === undefined) return { ...done, command: 'checking' }
     await sleep(POLL_MS)
   }
   return { command: 'interrupted' }
@@ -84,38 +83,33 @@ async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver)
 export interface RunStop extends AgentStop {
   /** Whether this stop may advance the run. */
   readonly drives: (state: WorkflowState) => boolean
-  readonly patience: 'command' | 'hook'
   /** Age of the process (ms) at which it must answer; undefined for a command. */
   readonly deadline?: number | undefined
 }
 
-export const CAME_BACK = {
-  isMain: true,
-  isNext: true,
-  isBlocked: false,
-  followsBlock: undefined,
-  shells: [],
-  patience: 'command',
-} as const
-
-export type Turn = Exclude<ReturnType<typeof takeTurn>, { command: 'none' }>
+/** Of an agent that asks for its next prompt. */
+export function cameBack(startMs: number, drives: RunStop['drives'], promptId?: string): RunStop {
+  const circumstances = { isMain: true, isNext: true, isBlocked: false, followsBlock: undefined, shells: [] }
+  return { ...circumstances, startMs, drives, promptId }
+}
 
 /**
  * Takes results and sends the next prompt. A second request, as from a hook that is wired twice, repeats the attempt.
  * `hears`: whether the person interrupted the current prompt.
  */
 export function takeTurn(folder: TaskFolder, occasion: RunStop) {
-  return withRun(folder, occasion.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, (state) => {
+  const { deadline } = occasion
+  return withRun(folder, deadline === undefined ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS, (state) => {
     if (state.active && !occasion.drives(state)) return { state, command: 'none' as const }
     // Inside the lock: a prompt must be later than the start of every process that waited for the lock.
     const nowMs = Date.now()
     const stop = withCheck(folder, state, occasion)
     const { state: noted, circumstances, asks, hears, wait } = judgeAgentStop(state, stop, nowMs)
-    const turnOf = (start: WorkflowState, how: Omit<StopCircumstances, 'nowMs'>, onDisk = start): TurnTaken =>
-      turnUnderLock(folder, start, { ...how, nowMs }, { onDisk, deadline: occasion.deadline })
-    const done = (taken: TurnTaken, { asksToWait = false, hears = false } = {}) => {
-      const entries = entriesOf(folder, state, taken, hears)
-      return { ...taken, wait, asksToWait, hears, entries }
+    const turnOf = (start: WorkflowState, how: Omit<StopCircumstances, 'nowMs'>, onDisk = start): Reconciled =>
+      turnUnderLock(folder, start, { ...how, nowMs }, { onDisk, deadline })
+    const done = (reconciled: Reconciled, { asksToWait = false, hears = false } = {}) => {
+      const taken = withPrompt(folder, reconciled)
+      return { ...taken, wait, asksToWait, hears, entries: entriesOf(folder, state, taken, hears) }
     }
     const isEarlier = hadAskedBefore(state, occasion.startMs)
     if (!circumstances.mayPrompt || !isEarlier) {
@@ -132,17 +126,34 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop) {
     if (!isPrompted(turn.state)) return done(turnOf(turn.state, circumstances))
     const repeated = { ...turn.state, repeats: turn.state.repeats + 1 }
     writeChanged(folder, repeated, turn.state)
-    return done({ ...turn, state: repeated, command: 'prompt', due: dueOf(folder, repeated) })
+    return done({ ...turn, state: repeated, command: 'prompt' })
   })
 }
 
+/** Predicts `takeTurn` without writing. */
 export function peekTurn(folder: TaskFolder, occasion: RunStop, nowMs: number) {
   const state = requireState(folder)
   if (state.active && !occasion.drives(state)) return { state, command: 'none' as const }
   const { state: noted, circumstances, wait } = judgeAgentStop(state, withCheck(folder, state, occasion), nowMs)
-  const taken = foreseenTurn(folder, noted, { ...circumstances, nowMs })
-  return { ...taken, wait, asksToWait: false, hears: false, entries: [] }
+  const moved = new Map<string, string>()
+  const reconciled = reconcile(noted, {
+    observe: (each) => observe(folder, each, { ...circumstances, nowMs }, moved),
+    apply: (effect) => {
+      if (effect.kind === 'tick' || kindAt(path.join(folder.path, effect.file)) === undefined) return
+      moved.set(effect.file, `${effect.folder}/${effect.name}`)
+    },
+    write: () => {},
+  })
+  return { ...withPrompt(folder, reconciled), wait }
 }
+
+type Reconciled = ReturnType<typeof reconcile>
+
+function withPrompt(folder: TaskFolder, reconciled: Reconciled) {
+  return { ...reconciled, due: reconciled.command === 'prompt' ? dueOf(folder, reconciled.state) : undefined }
+}
+
+export type Turn = ReturnType<typeof withPrompt>
 
 /** A running check counts as a shell in the background: its result is still to come. */
 function withCheck(folder: TaskFolder, state: WorkflowState, stop: RunStop): RunStop {
@@ -158,20 +169,16 @@ export function runningCheck(folder: TaskFolder, state: WorkflowState) {
   return sinceMs === undefined ? undefined : { run, sinceMs }
 }
 
-function entriesOf({ task }: TaskFolder, before: WorkflowState, { due, state, ends }: TurnTaken, hears: boolean) {
-  const entry = { event: 'workflow', task, hostSession: state.hostSession } as const
-  const ended = waitEnd(task, before, state)
-  if (due !== undefined) return [...ended, { ...entry, detail: promptRecord(due, state.repeats > 0) }]
-  if (hears) return [...ended, { ...entry, detail: 'interrupted: the stop was allowed' }]
-  return ends ? [...ended, endEntry(task, state)] : ended
+function entriesOf(folder: TaskFolder, before: WorkflowState, { due, state }: Turn, hears: boolean): JournalEntry[] {
+  const ended = waitEnd(folder.task, before, state)
+  if (due !== undefined) return [...ended, runEntry(folder, state, promptRecord(due, state.repeats > 0))]
+  if (hears) return [...ended, runEntry(folder, state, 'interrupted: the stop was allowed')]
+  return [...ended, ...endEntries(folder, before, state)]
 }
 
-export function startEntry(task: string, { name, hostSession }: WorkflowState): JournalEntry {
-  return { event: 'workflow', task, hostSession, detail: `started: ${name}` }
-}
-
-export function endEntry(task: string, { hostSession, outcome }: WorkflowState): JournalEntry {
-  return { event: 'workflow', task, hostSession, detail: outcome }
+/** None if the run was not active `before`. */
+export function endEntries(folder: TaskFolder, before: Pick<WorkflowState, 'active'>, state: WorkflowState) {
+  return before.active && !state.active ? [runEntry(folder, state, state.outcome)] : []
 }
 
 export function dueOf(folder: TaskFolder, state: WorkflowState, turnEnds?: TurnEnds): DuePrompt {
@@ -184,7 +191,7 @@ export function turnUnderLock(
   start: WorkflowState,
   circumstances: StopCircumstances,
   { onDisk = start, deadline }: { readonly onDisk?: WorkflowState; readonly deadline?: number | undefined } = {},
-): TurnTaken {
+): Reconciled {
   // First: if the file cannot be written, no prompt is counted.
   if (start.active) putRunFile(folder, start.id)
   const ports: WorkflowPorts = {
@@ -194,32 +201,6 @@ export function turnUnderLock(
     write: (state, written) => writeState(folder, state, written),
   }
   const reconciled = reconcile(start, ports, onDisk)
-  removeIfEnded(folder, reconciled.state)
-  return takenFrom(folder, start, reconciled)
-}
-
-function takenFrom(folder: TaskFolder, start: WorkflowState, reconciled: ReturnType<typeof reconcile>) {
-  const { state, command } = reconciled
-  const due = command === 'prompt' ? dueOf(folder, state) : undefined
-  return { ...reconciled, due, ends: start.active && !state.active }
-}
-
-type TurnTaken = Readonly<ReturnType<typeof takenFrom>>
-
-export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
-  if (!active) removeRunFile(folder, id)
-}
-
-/** Predicts `turnUnderLock` without writing. */
-function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: StopCircumstances): TurnTaken {
-  const moved = new Map<string, string>()
-  const reconciled = reconcile(start, {
-    observe: (state) => observe(folder, state, circumstances, moved),
-    apply: (effect) => {
-      if (effect.kind === 'tick' || kindAt(path.join(folder.path, effect.file)) === undefined) return
-      moved.set(effect.file, `${effect.folder}/${effect.name}`)
-    },
-    write: () => {},
-  })
-  return takenFrom(folder, start, reconciled)
+  if (!reconciled.state.active) removeRunFile(folder, reconciled.state.id)
+  return reconciled
 }

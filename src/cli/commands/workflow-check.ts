@@ -5,7 +5,7 @@ import { recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { currentPhase, needOf } from '../../run/machine/position.ts'
 import { refuseMoved } from '../../run/shared/share-record.ts'
-import { checkStatus, requireTrust, runPhaseCheck } from '../../run/store/phase-check.ts'
+import { runDueCheck } from '../../run/store/phase-check.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear-folder.ts'
@@ -46,7 +46,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     const resumable = needOf(state).kind === 'resume'
     throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '', resumable })
   }
-  const { run } = currentPhase(state).check
   const resultOf = (
     result: PhaseCheckDocument['result'],
     lines: readonly [string, ...string[]],
@@ -60,21 +59,17 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
       essential: result === 'passed' ? [] : lines,
     }
   }
-  const status = checkStatus(folder, state)
-  if (status.kind === 'none' || run === undefined) {
-    throw new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
-  }
-  const named = `the check \`${quote(run, 200)}\``
-  if (status.kind === 'passed') {
+  const done = await runDueCheck(folder, state, context, { limitMs: options.timeout, obeysSignals: true })
+  if (done.kind === 'none') throw new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
+  const named = `the check \`${quote(currentPhase(state).check.run ?? '', 200)}\``
+  if (done.kind === 'passed') {
     return resultOf('passed', [`${named} has passed for these files, so it was not run again`])
   }
-  if (status.kind === 'too-early') {
-    const why = quote(status.why)
+  if (done.kind === 'too-early') {
+    const why = quote(done.why)
     return resultOf('too-early', [`${named} was not run, because the phase has no valid result yet: ${why}`])
   }
-  requireTrust(folder, state, context)
-  const done = await runPhaseCheck(folder, state, run, { limitMs: options.timeout, obeysSignals: true })
-  if (done.kind === 'busy') return resultOf('running', [checkIsRunning(context, run, done.sinceMs)])
+  if (done.kind === 'busy') return resultOf('running', [checkIsRunning(context, done)])
   recordInJournal(context, folder, done.entry)
   await publishChange(context, folder)
   const { failure, durationMs, output } = done.check

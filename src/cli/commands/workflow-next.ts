@@ -3,7 +3,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { CAME_BACK, driveRun, dueOf, peekTurn, type RunStop, runningCheck, type Turn } from '../../run/drive.ts'
+import { cameBack, driveRun, dueOf, peekTurn, runningCheck, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf, type TurnEnds } from '../../run/machine/prompt.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -79,23 +79,17 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const folder = requireRunFolder(context, task)
   const caller = context.session
   // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.
-  const occasion: RunStop = {
-    ...CAME_BACK,
-    promptId: undefined,
-    startMs: context.findStart(),
-    drives: ({ hostSession }) => hostSession === undefined || hostSession === caller,
-  }
+  const occasion = cameBack(context.findStart(), ({ hostSession }) => [undefined, caller].includes(hostSession))
   const turn = options.peek
     ? peekTurn(folder, occasion, context.nowMs)
     : await driveRun(folder, {
         findOccasion: () => occasion,
         truster: context,
         check: { limitMs: options.timeout, obeysSignals: true },
-        untilChecked: false,
         record: (entries) => recordInJournal(context, folder, ...entries),
       })
   if (!options.peek) await publishChange(context, folder)
-  if (turn.command === 'checking') return wait(checkIsRunning(context, turn.run, turn.sinceMs), 0)
+  if (turn.command === 'checking') return wait(checkIsRunning(context, turn), 0)
   if (turn.command === 'interrupted') {
     return wait(`the check \`${quote(turn.run ?? '', 200)}\` was interrupted, so nothing was counted`, 1)
   }
@@ -119,7 +113,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     return wait(`a person must approve the result of phase ${need.phase}: ${how}`, 0)
   }
   const check = command === 'wait' ? runningCheck(folder, state) : undefined
-  if (check !== undefined) return wait(checkIsRunning(context, check.run, check.sinceMs), 0)
+  if (check !== undefined) return wait(checkIsRunning(context, check), 0)
   if (command === 'wait' && turn.wait !== undefined) return wait(`waits for: ${quote(turn.wait.for, 500)}`, 0)
   const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
   const lines = [...turnLines({ ...turn, due }), ...(need.kind === 'resume' ? [`\`${resume}\` continues it`] : [])]

@@ -1,14 +1,16 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import { inLine, quote } from '../../kernel/text.ts'
+import { recordInJournal } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
+import { endEntries } from '../../run/drive.ts'
 import { commandsOfRun, requireTrust, trustRun } from '../../run/store/phase-check.ts'
 import { resumeRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { runDocument } from '../../views/run-view.ts'
 import { type Declaration, HOST_SESSION, PARENT_SESSION, type Run, remoteOption, TASK } from '../command.ts'
-import { publishChange, recordEnd, requireRunFolder, runnerOf, runResult, withRemote } from '../runs.ts'
+import { publishChange, requireRunFolder, runnerOf, runResult, withRemote } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
 
 const SHARED_NOTE = `
@@ -63,7 +65,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)
   trustRun(state, context)
   // Resuming accepts the results that exist, which may complete the run.
-  recordEnd(context, folder, true, state)
+  recordInJournal(context, folder, ...endEntries(folder, { active: true }, state))
   await publishChange(context, folder)
   const { data, lines } = runResult(context, folder, state)
   return {

@@ -1,8 +1,10 @@
+import { recordInJournal } from '../../project/command-context.ts'
+import { endEntries } from '../../run/drive.ts'
 import { shareOf } from '../../run/shared/share-record.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import type { RunDocument } from '../../views/run-view.ts'
 import { type Declaration, type Run, TASK } from '../command.ts'
-import { elsewhere, machineOf, publishNow, recordEnd, requireRunFolder, runResult, withRemote } from '../runs.ts'
+import { elsewhere, machineOf, publishNow, requireRunFolder, runResult, withRemote } from '../runs.ts'
 
 export { runDocument as document } from '../../views/run-view.ts'
 
@@ -43,7 +45,8 @@ export const release: Run<typeof releaseDeclaration, RunDocument> = async (conte
   const { releaseRun } = await import('../../run/shared/publish-run.ts')
   const state = await withRemote(context, () => releaseRun(folder, machineOf(context)))
   // A hook that has completed the run meanwhile has recorded that.
-  recordEnd(context, folder, active && state.outcome === 'moved', state)
-  const share = state.outcome === 'moved' ? shareOf(folder, state.id) : undefined
+  const isMoved = state.outcome === 'moved'
+  recordInJournal(context, folder, ...endEntries(folder, { active: active && isMoved }, state))
+  const share = isMoved ? shareOf(folder, state.id) : undefined
   return runResult(context, folder, state, share && [`  ${elsewhere(folder, share.remote)}`])
 }

@@ -1,17 +1,17 @@
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/errors.ts'
 import { inLine, shellWord } from '../../kernel/text.ts'
-import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
+import { displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import { definitionSize } from '../../run/definition/bound.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
-import { startEntry } from '../../run/drive.ts'
 import { definitionName } from '../../run/shared/own-definition.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { listedIn } from '../../run/store/observe-run.ts'
 import { trustRun } from '../../run/store/phase-check.ts'
 import { startRun } from '../../run/store/run.ts'
+import { runEntry } from '../../run/store/state-store.ts'
 import { type RunDocument, runData } from '../../views/run-view.ts'
 import type { Declaration, Run } from '../command.ts'
 import { DEFINITION, HOST_SESSION, PARENT_SESSION, remoteOption, SET, TASK } from '../command.ts'
@@ -52,7 +52,11 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
   const definition = requireDefinition(file, displayPath(context, file))
   // This comes before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))
-  if (options.share !== undefined) await requireRemoteHere(context, options.share)
+  if (options.share !== undefined) {
+    const { gitCall } = await import('../../run/shared/publish-run.ts')
+    const { requireRemote } = await import('../../run/shared/ref-store.ts')
+    await requireRemote(gitCall(findCommandRoot(context) ?? newRootFolder(context)), options.share)
+  }
   const { folder, state, aside } = await inTaskFolder(
     context,
     task,
@@ -70,8 +74,8 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
       }),
     }),
   )
-  trustRun(state, { environment: context.environment, session: runner.hostSession })
-  recordInJournal(context, folder, startEntry(folder.task, state))
+  trustRun(state, context)
+  recordInJournal(context, folder, runEntry(folder, state, `started: ${state.name}`))
   // The run has started, so a failure is a note.
   const noted = (error: unknown): readonly string[] => {
     context.note(messageOf(error, context.rootOption))
@@ -92,10 +96,4 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
       ...driverLines(context, folder, state, runner.hostSession),
     ],
   }
-}
-
-async function requireRemoteHere(context: CommandContext, remote: string): Promise<void> {
-  const { gitCall } = await import('../../run/shared/publish-run.ts')
-  const { requireRemote } = await import('../../run/shared/ref-store.ts')
-  await requireRemote(gitCall(findCommandRoot(context) ?? newRootFolder(context)), remote)
 }

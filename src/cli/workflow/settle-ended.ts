@@ -5,7 +5,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { settleState } from '../../run/machine/steering.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
-import { settleRun } from '../../run/store/run.ts'
+import { steer } from '../../run/store/run.ts'
 
 /**
  * Accepts the ended run of a folder; undefined if there is none. The session that ran it cannot: an agent that clears
@@ -25,7 +25,7 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
     return { data: undefined, line }
   }
   if (!isDryRun) {
-    settleRun(folder)
+    steer(folder, context.nowMs, settleState, () => false)
     const detail = `settled the ${workflow}`
     recordInJournal(context, folder, { event: 'clear', hostSession: context.session, settles: [], detail })
   }

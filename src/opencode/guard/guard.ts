@@ -10,7 +10,7 @@ import { notInJournal, type Recorded } from '../../project/journal-entry.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
-import { findActiveRuns, hasRunOf } from '../../run/store/active-runs.ts'
+import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 import type { Answered } from '../../stop/answer-for.ts'
 import { type AnsweredStop, answerStop, type DonePart, endStop, NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
@@ -65,7 +65,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     const roots = occasion.payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
     if (roots.length === 0) return undefined
     const { doneAtStop } = await loadDone()
-    return doneAtStop(roots, occasion, () => hasRunOf(occasion.roots, occasion))
+    return doneAtStop(roots, occasion, () => findActiveRuns(occasion.roots, occasion).runs.length > 0)
   }
 
   /** Counts nothing. */
@@ -111,10 +111,23 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     }
   }
 
+  /**
+   * As `PostToolUse` does on other hosts (docs/design.md, "Waiting"): a wait of an interrupted turn must not allow a
+   * later stop.
+   */
   async function commandEnded(agent: Agent): Promise<void> {
-    if (agent.agent !== MAIN_AGENT) return
     const occasion = occasionOf(agent, 0)
-    record(await updateWaits(occasion, runRoots(agent)), occasion)
+    if (agent.agent !== MAIN_AGENT || occasion.payload.prompt === undefined) return
+    const recorded: Recorded[] = []
+    for (const read of findMarkers(occasion.roots).markers) {
+      if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
+      recorded.push(...(await ifPossible(() => updateWait(read.folder, occasion, 'stop'))))
+    }
+    const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots(agent), occasion))
+    for (const { folder, state } of runs) {
+      if (state.wait !== undefined) recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
+    }
+    record(recorded, occasion)
   }
 
   function runRoots(agent: Agent): readonly string[] {
@@ -167,27 +180,6 @@ export type Guard = ReturnType<typeof createGuard>
 
 function reasonOf({ answer }: AnsweredStop): string | undefined {
   return answer.kind === 'block' ? answer.reason : undefined
-}
-
-/**
- * As `PostToolUse` does on other hosts (docs/design.md, "Waiting"): a wait of an interrupted turn must not allow a
- * later stop.
- */
-async function updateWaits(occasion: Occasion, runRoots: readonly string[]): Promise<readonly Recorded[]> {
-  const { payload, roots } = occasion
-  const { session, prompt } = payload
-  if (session === undefined || prompt === undefined) return []
-  const recorded: Recorded[] = []
-  for (const read of findMarkers(roots).markers) {
-    if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
-    recorded.push(...(await ifPossible(() => updateWait(read.folder, occasion, 'stop'))))
-  }
-  const { runs } = await retryWhileLocked(() => findActiveRuns(runRoots))
-  for (const { folder, state } of runs) {
-    if (state.wait === undefined || state.hostSession !== session) continue
-    recorded.push(...(await ifPossible(() => updateRunWait(folder, occasion, 'stop'))))
-  }
-  return recorded
 }
 
 /** On failure, the stop makes the change or reports why not. */

@@ -16,13 +16,14 @@ const NEW_STEP = {
   isCompacting: false,
   /** A stop was allowed although a block had been predicted (a full disk): the next prediction would be the same. */
   wasAllowed: false,
+  /** Empty messages, which are removed once the loop has ended. */
+  withdrawn: [] as conversation.MessageLocation[],
 }
 
 type Step = typeof NEW_STEP
 
 export function createInLoopGuard(client: HostClient, guard: Guard) {
   const steps = new Map<string, Step>()
-  const leftovers = new Map<string, conversation.MessageLocation[]>()
 
   async function textCompleted(agent: Agent, messageId: string): Promise<void> {
     const { session } = agent
@@ -41,7 +42,7 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
       parts: [conversation.ownText(reason)],
     })
     // OpenCode waits for the plugin, but the model's stream continues.
-    if (step.tools > 0) await withdraw(session, step)
+    if (step.tools > 0) await withdraw(step)
   }
 
   function compacts(session: string): void {
@@ -51,7 +52,7 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
   async function toolStarts(session: string): Promise<void> {
     const step = stepOf(session)
     step.tools += 1
-    await withdraw(session, step)
+    await withdraw(step)
   }
 
   /** Counts the continuation before the model sees it. */
@@ -68,7 +69,7 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
     steps.set(session, next)
     if (provisional === undefined) return
     // A compaction adds its own message: the next stop is judged again.
-    if (asked.info.id !== provisional.message) return withdraw(session, step)
+    if (asked.info.id !== provisional.message) return withdraw(step)
     const { reason } = await guard.stop(agent, 0)
     next.wasAllowed = reason === undefined
     const text = reason ?? 'This stop is not blocked after all. Repeat your last message, then end your turn.'
@@ -81,28 +82,27 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
   /** The message must not start the next turn. */
   async function failed(session: string): Promise<void> {
     const step = steps.get(session)
-    if (step !== undefined) await withdraw(session, step)
+    if (step !== undefined) await withdraw(step)
   }
 
   async function idle(session: string): Promise<void> {
     await failed(session)
-    const left = leftovers.get(session) ?? []
+    const { withdrawn = [] } = steps.get(session) ?? {}
     forget(session)
-    for (const location of left) await conversation.removeMessage(client, location)
+    for (const location of withdrawn) await conversation.removeMessage(client, location)
   }
 
   function forget(session: string): void {
     steps.delete(session)
-    leftovers.delete(session)
   }
 
   function stepOf(session: string): Step {
-    const step = steps.get(session) ?? { ...NEW_STEP }
+    const step = steps.get(session) ?? { ...NEW_STEP, withdrawn: [] }
     steps.set(session, step)
     return step
   }
 
-  async function withdraw(session: string, step: Step): Promise<void> {
+  async function withdraw(step: Step): Promise<void> {
     const { provisional } = step
     if (provisional === undefined) return
     step.provisional = undefined
@@ -113,7 +113,7 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
       step.provisional = provisional
       throw error
     }
-    leftovers.set(session, [...(leftovers.get(session) ?? []), provisional])
+    step.withdrawn.push(provisional)
   }
 
   async function read(session: string, messageID: string): Promise<Message> {

@@ -28,8 +28,8 @@ const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
  * idle event.
  */
 export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard, turns: Turns) {
-  const held = new Set<string>()
-  const interruptions = new Set<string>()
+  /** Whether each session that is held was interrupted. */
+  const held = new Map<string, boolean>()
 
   async function taskEnded(session: string, output: ToolOutput): Promise<void> {
     const agent = await sessions.identify(session)
@@ -47,7 +47,7 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
     const { session } = agent
     const notices: string[] = []
     let report = text
-    held.add(session)
+    held.set(session, false)
     try {
       for (;;) {
         const stop = await guard.stop(agent, 0)
@@ -55,21 +55,20 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
         if (stop.reason === undefined) break
         const { manner } = await readLastTurn(client, session)
         if (manner === undefined) break
-        const answer = await turns.prompt(session, stop.reason, manner, () => interruptions.has(session))
+        const answer = await turns.prompt(session, stop.reason, manner, () => held.get(session) === true)
         if (answer.kind !== 'answered') break
         report = joinReports(report, answer.text)
       }
     } finally {
       held.delete(session)
-      interruptions.delete(session)
     }
     return { text: report, notices }
   }
 
   function interrupted(session: string): void {
-    for (const value of held) {
+    for (const value of held.keys()) {
       if (!sessions.isBelow(value, session)) continue
-      interruptions.add(value)
+      held.set(value, true)
       turns.ring(value)
     }
   }

@@ -14,13 +14,14 @@ import { inFolder, taskFolderFor } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { findTaskFolder, taskFolderBelow } from '../../project/task-folders.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
-import { CAME_BACK, driveRun, endEntry, startEntry } from '../../run/drive.ts'
+import { cameBack, driveRun, endEntries } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
+import { haltState } from '../../run/machine/steering.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
-import { requireTrust, type Truster, trustRun } from '../../run/store/phase-check.ts'
-import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
-import { readState, requireState } from '../../run/store/state-store.ts'
+import { requireTrust, trustRun } from '../../run/store/phase-check.ts'
+import { resumeRun, startRun, steer } from '../../run/store/run.ts'
+import { readState, requireState, runEntry } from '../../run/store/state-store.ts'
 import type { Agent } from '../sessions.ts'
 import { CONVERSATION_DELETED, callerManner, endOf, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
@@ -126,36 +127,36 @@ export class WorkflowDriver {
     const file = findDefinition({ cwd, packageFolder }, definition)
     const ready = requireDefinition(file, definition)
     const inputs = inputValues(ready, givenInputs(given))
-    const runner = { hostSession: root, parentSession: root }
     const definitionFile = definitionName(file, { root: folder.root, packageFolder })
+    const starter = { hostSession: root, parentSession: root, fresh: false, inputs, definitionFile }
     const { state } = await inFolder(folder, () =>
-      retryWhileLocked(() =>
-        startRun(folder, ready, { ...runner, nowMs: Date.now(), fresh: false, inputs, definitionFile }),
-      ),
+      retryWhileLocked(() => startRun(folder, ready, { ...starter, nowMs: Date.now() })),
     )
-    trustRun(state, trusterOf(root))
-    record(folder, [startEntry(folder.task, state)])
+    trustRun(state, { environment: process.env, session: root })
+    record(folder, [runEntry(folder, state, `started: ${state.name}`)])
   }
 
   async #drive(folder: TaskFolder, { session, root }: Agent, signal: AbortSignal): Promise<string> {
     const { client, sessions } = this.#ports
-    requireTrust(folder, requireState(folder), trusterOf(root))
-    await takeUp(folder, root)
-    trustRun(requireState(folder), trusterOf(root))
+    const truster = { environment: process.env, session: root }
+    const present = requireState(folder)
+    requireTrust(folder, present, truster)
+    if (!present.active || present.hostSession !== root || present.stopRequestedMs !== undefined) {
+      const runner = { hostSession: root, parentSession: root }
+      const { state } = await retryWhileLocked(() => resumeRun(folder, runner, Date.now()))
+      record(folder, endEntries(folder, { active: true }, state))
+    }
+    trustRun(requireState(folder), truster)
     const manner = await callerManner(client, session)
     const phases = new PhaseRunner(this.#ports, { session, root, manner, folder, signal }, this.#children)
     const rest = await driveRun(folder, {
       findOccasion: () => ({
-        ...CAME_BACK,
-        promptId: sessions.prompts.get(root),
-        startMs: Date.now(),
+        ...cameBack(Date.now(), ({ hostSession }) => hostSession === root, sessions.prompts.get(root)),
         // A prompt from before this call has no session.
         isLost: phases.prompts === 0,
-        drives: ({ hostSession }) => hostSession === root,
       }),
-      truster: trusterOf(root),
+      truster,
       check: { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal },
-      untilChecked: true,
       record: (entries) => record(folder, entries),
       give: (due, state, takePassed) => phases.give(due, state, takePassed),
     })
@@ -163,7 +164,11 @@ export class WorkflowDriver {
       return `${workflowOf(folder)} now belongs to another session.`
     }
     if (rest.command === 'interrupted') {
-      return this.#summary(folder, await haltRun(folder, root, rest.why ?? endOf(signal)), phases)
+      const halt = (state: WorkflowState): WorkflowState =>
+        state.hostSession === root ? haltState(state, rest.why ?? endOf(signal), Date.now()) : state
+      const { before, state } = await retryWhileLocked(() => steer(folder, Date.now(), halt, () => false))
+      record(folder, endEntries(folder, before, state))
+      return this.#summary(folder, state, phases)
     }
     const need = needOf(rest.state)
     if (need.kind === 'approval') {
@@ -193,28 +198,8 @@ function workflowOf({ task }: TaskFolder): string {
   return `The workflow of task ${quote(task, 80)}`
 }
 
-function trusterOf(session: string): Truster {
-  return { environment: process.env, session }
-}
-
 function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {
   withoutSleep(() => appendJournal(root, entries, Date.now()))
-}
-
-async function takeUp(folder: TaskFolder, session: string): Promise<void> {
-  const { active, hostSession, stopRequestedMs } = requireState(folder)
-  if (active && hostSession === session && stopRequestedMs === undefined) return
-  const { state } = await retryWhileLocked(() =>
-    resumeRun(folder, { hostSession: session, parentSession: session }, Date.now()),
-  )
-  if (!state.active) record(folder, [endEntry(folder.task, state)])
-}
-
-async function haltRun(folder: TaskFolder, session: string, why: string): Promise<WorkflowState> {
-  const { active } = requireState(folder)
-  const state = await retryWhileLocked(() => interruptRun(folder, session, why, Date.now()))
-  if (active && !state.active) record(folder, [endEntry(folder.task, state)])
-  return state
 }
 
 export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
@@ -260,19 +245,15 @@ export function addWorkflowCommand(config: HostConfig): boolean {
 }
 
 export async function runWorkflowCommand(driver: WorkflowDriver, session: string, words: string, parts: Part[]) {
-  const request = commandRequest(words)
-  const outcome =
-    request.task === ''
-      ? 'Usage: /postflight-workflow <task> [definition file] [--set NAME=VALUE]…'
-      : await driver.run(session, request, undefined)
-  parts.splice(0, parts.length, ownText(`Tell the user the result in a sentence or two:\n\n${outcome}`))
-}
-
-function commandRequest(line: string): RunRequest {
-  const [task = '', ...rest] = commandWords(line)
+  const [task = '', ...rest] = commandWords(words)
   const end = rest.indexOf('--set')
   const definition = (end === -1 ? rest : rest.slice(0, end)).join(' ')
-  return { task, definition, inputs: end === -1 ? [] : rest.slice(end).filter((word) => word !== '--set') }
+  const inputs = end === -1 ? [] : rest.slice(end).filter((word) => word !== '--set')
+  const outcome =
+    task === ''
+      ? 'Usage: /postflight-workflow <task> [definition file] [--set NAME=VALUE]…'
+      : await driver.run(session, { task, definition, inputs }, undefined)
+  parts.splice(0, parts.length, ownText(`Tell the user the result in a sentence or two:\n\n${outcome}`))
 }
 
 /** `opencode run --command NAME "a b"` passes the quotes too and escapes inner ones (1.18.34). */

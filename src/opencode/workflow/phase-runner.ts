@@ -69,14 +69,12 @@ export class PhaseRunner {
 
   async #give(work: DueWork, state: WorkflowState): Promise<string | undefined> {
     const { signal } = this.#caller
-    try {
-      return await this.#prompt(work, state)
-    } catch (error) {
+    const why = await this.#prompt(work, state).catch(async (error: unknown) => {
       if (!api.isGone(error)) throw error
       await sleep(DELETION_MS, signal)
-      if (signal.aborted) return endOf(signal)
       return `the session of phase "${quote(state.phase, 80)}" was deleted in OpenCode`
-    }
+    })
+    return signal.aborted ? endOf(signal) : why
   }
 
   async #prompt(work: DueWork, state: WorkflowState): Promise<string | undefined> {
@@ -89,12 +87,11 @@ export class PhaseRunner {
     try {
       const givesUp = (): boolean => signal.aborted || isTakenOver(folder, root)
       const answer = await turns.prompt(session, work.prompt, manner, givesUp)
-      if (signal.aborted) return endOf(signal)
-      if (answer.kind === 'given-up') return undefined
+      if (signal.aborted || answer.kind === 'given-up') return undefined
       if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why.replace(/\.$/, ''))}`
       const agent = await sessions.identify(session)
       if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text)
-      return signal.aborted ? endOf(signal) : undefined
+      return undefined
     } finally {
       signal.removeEventListener('abort', wake)
     }

@@ -21,34 +21,33 @@ export interface AgentStop {
   readonly isLost?: boolean
 }
 
-const ONLY_LOOKED_AT = {
-  asks: false,
-  hears: false,
-  wait: undefined,
-  circumstances: { returned: false, takes: 'passing', mayPrompt: false },
-} as const
+const ONLY_LOOKS = { returned: false, takes: 'passing', mayPrompt: false } as const
 
 /**
  * `asks`: whether to ask the agent if it is waiting, unless its result passes. `hears`: whether the person interrupted the
  * current prompt, which allows the stop, unless there is a result.
  */
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number) {
-  if (!stop.isMain || !start.active) return { state: start, ...ONLY_LOOKED_AT }
+  const plain = { asks: false, hears: false, wait: undefined, circumstances: ONLY_LOOKS }
+  if (!stop.isMain || !start.active) return { ...plain, state: start }
   const { promptId, shells } = stop
-  const state = noteStop(afterWaitEvent(start, stopEvent(stop), nowMs), stop)
-  if (state.wait !== undefined || !stop.isNext) return { ...ONLY_LOOKED_AT, state, wait: state.wait }
-  const plain = { state, asks: false, hears: false, wait: undefined }
+  const kind = stop.isCall === true ? 'call' : 'stop'
+  const awake = afterWaitEvent(start, { kind, isMain: true, prompt: promptId, startMs: stop.startMs }, nowMs)
+  const state = noteStop(awake, stop)
+  if (state.wait !== undefined || !stop.isNext) return { ...plain, state, wait: state.wait }
   const canGoOn = { mayPrompt: true, promptId, shells }
   const isStopping = state.stopRequestedMs !== undefined
-  const isAnswered = isPrompted(state) && wasInterrupted(state, stop)
-  if (isAnswered && promptId === state.heardPromptId && !isStopping) {
-    return { ...plain, circumstances: { ...canGoOn, returned: false, takes: 'complete' as const }, hears: true }
+  const { heardPromptId } = state
+  const isOther = promptId !== undefined && promptId !== state.promptId
+  const isAnswered = isPrompted(state) && heardPromptId !== undefined && isOther
+  if (isAnswered && promptId === heardPromptId && !isStopping) {
+    return { ...plain, state, circumstances: { ...canGoOn, returned: false, takes: 'complete' as const }, hears: true }
   }
   const isBuilding = isPrompted(state) && shells.some((id) => !state.shells.includes(id))
   if (isBuilding && !isStopping) {
     // If the agent continues after the question, its result is complete: a shell with a server would never end.
     const takes: StopCircumstances['takes'] = state.askedToWait ? 'complete' : 'passing'
-    return { ...plain, circumstances: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
+    return { ...plain, state, circumstances: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
   }
   const isLost = stop.isLost === true && start.stage === 'prompted'
   const circumstances = { ...canGoOn, returned: true, interrupted: isAnswered || isBuilding || isLost }
@@ -71,10 +70,6 @@ function noteStop(state: WorkflowState, stop: AgentStop): WorkflowState {
   return { ...state, stage: 'came-back', ...(isInterrupted && { heardPromptId }) }
 }
 
-function wasInterrupted({ heardPromptId, promptId }: WorkflowState, stop: AgentStop): boolean {
-  return heardPromptId !== undefined && stop.promptId !== undefined && stop.promptId !== promptId
-}
-
 /** The next stop of another prompt repeats the current one: after a restart, a run must not wait for the person. */
 export function afterSessionStart(state: WorkflowState): WorkflowState {
   const awake = afterWaitEvent(state, { kind: 'session-start' }, 0)
@@ -93,10 +88,6 @@ export function afterWaitEvent(state: WorkflowState, event: SessionEvent, nowMs:
   if (verdict === undefined || verdict.kind === 'stays') return state
   if (verdict.kind === 'begins') return { ...state, wait: verdict.wait }
   return { ...state, wait: undefined, waits: verdict.waits }
-}
-
-export function stopEvent({ promptId, startMs, isCall }: AgentStop): SessionEvent {
-  return { kind: isCall === true ? 'call' : 'stop', isMain: true, prompt: promptId, startMs }
 }
 
 export const MAX_REPEATS = 3

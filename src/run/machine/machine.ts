@@ -160,7 +160,8 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
       const why = `the verdict of phase "${phase.id}" was "fail", which ends the workflow`
       return left(end(passed, 'failed', nowMs, why), 'finish')
     }
-    const completed = withOpenSkipped(passed, nowMs)
+    const open = Object.keys(passed.unfinished).filter((id) => passed.unfinished[id] === 'open')
+    const completed = open.reduce((one, id) => withPhaseSkipped(one, id, nowMs), passed)
     return left(end(completed, 'completed', nowMs, skipsReason(completed, seen)), 'finish')
   }
   const next = findPhase(state.definition, target)
@@ -177,11 +178,6 @@ function skipsReason({ skips }: WorkflowState, seen: Observation): string | unde
   if (skips === 0) return undefined
   const skipped = counted(skips, 'step or artifact was', 'steps or artifacts were')
   return `${skipped} skipped (\`${commandOfRun('history', seen)}\` says which)`
-}
-
-function withOpenSkipped(state: WorkflowState, nowMs: number): WorkflowState {
-  const open = Object.keys(state.unfinished).filter((id) => state.unfinished[id] === 'open')
-  return open.reduce((one, id) => withPhaseSkipped(one, id, nowMs), state)
 }
 
 export interface WorkflowPorts {

@@ -73,10 +73,12 @@ export function resumeState(state: WorkflowState, who: Runner, seen: Pick<Observ
     // A run that used up its visits may enter each phase once more.
     visitsGranted: state.visitsGranted + (state.outcome === 'failed' ? 1 : 0),
   }
-  // The verdict still exists and would end the run again.
-  if (state.outcome === 'failed' && seen.artifact.kind === 'valid' && endsOn(seen.artifact.verdict, phase)) {
+  if (state.outcome === 'failed' && seen.artifact.kind === 'valid') {
     const { verdict, reason } = seen.artifact
-    return limitGranted(enter(resumed, phase, seen.nowMs, { phase: phase.id, verdict, reason }))
+    // The verdict still exists and would end the run again.
+    if (isFailing(phase.next, verdict) && phase.next.fail === END) {
+      return limitGranted(enter(resumed, phase, seen.nowMs, { phase: phase.id, verdict, reason }))
+    }
   }
   const inWork = state.inWork.map((step) =>
     !state.active && isSpent(step) ? { ...step, maxAttempts: step.maxAttempts + phase.maxStepAttempts } : step,
@@ -90,10 +92,6 @@ export function resumeState(state: WorkflowState, who: Runner, seen: Pick<Observ
 function sessionsAfter(state: WorkflowState, who: Runner): Runner {
   if (who.hostSession !== undefined) return who
   return { hostSession: state.hostSession, parentSession: who.parentSession ?? state.parentSession }
-}
-
-function endsOn(verdict: string | undefined, { next }: Phase): boolean {
-  return isFailing(next, verdict) && next.fail === END
 }
 
 /** The same attempt again, for a run that another session resumed. */

@@ -37,12 +37,7 @@ export function orWait(state: WorkflowState, given: Advance): Advance {
 }
 
 /** `steps`: undefined for the phase's own prompt. */
-export function prompt(
-  state: WorkflowState,
-  seen: Observation,
-  steps?: readonly StepInWork[],
-  effects: readonly Effect[] = [],
-): Advance {
+export function prompt(state: WorkflowState, seen: Observation, steps?: readonly StepInWork[]): Advance {
   if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (!seen.mayPrompt) return only(state, 'wait')
   const size = Math.max(1, steps?.length ?? 1)
@@ -54,22 +49,19 @@ export function prompt(
   const asked = work.reduce((one, each) => withTransition(one, { event: 'prompt', ...each }, seen.nowMs), due)
   const numbers = new Set(steps?.map(({ step }) => step))
   const inWork = asked.inWork.map((one) => ({ ...one, out: numbers.has(one.step) }))
-  return {
-    state: {
-      ...asked,
-      inWork,
-      stage: 'prompted',
-      promptedMs: seen.nowMs,
-      repeats: 0,
-      prompts: state.prompts + size,
-      promptId: seen.promptId,
-      shells: seen.shells ?? [],
-      heardPromptId: undefined,
-      approval: isRejected(state) ? state.approval : undefined,
-    },
-    command: 'prompt',
-    effects,
+  const prompted: WorkflowState = {
+    ...asked,
+    inWork,
+    stage: 'prompted',
+    promptedMs: seen.nowMs,
+    repeats: 0,
+    prompts: state.prompts + size,
+    promptId: seen.promptId,
+    shells: seen.shells ?? [],
+    heardPromptId: undefined,
+    approval: isRejected(state) ? state.approval : undefined,
   }
+  return only(prompted, 'prompt')
 }
 
 function spentBudget(state: WorkflowState, size: number, seen: Observation): string | undefined {
@@ -135,9 +127,10 @@ function betweenBatches(state: WorkflowState, phase: Phase, seen: Observation): 
   }
   // After a crash, others may be sent again. A retry by a person may exceed `parallel`.
   const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
-  const given = prompt(filled, seen, steps, [...strays(state, seen), ...early])
+  const given = prompt(filled, seen, steps)
   // No later prompt would archive unrequested results.
-  return given.command === 'finish' ? { ...given, effects: strays(state, seen) } : orWait(state, given)
+  const effects = [...strays(state, seen), ...(given.command === 'prompt' ? early : [])]
+  return orWait(state, { ...given, effects })
 }
 
 function isEarly(result: ResultThere, { takes }: Observation): boolean {

@@ -3,7 +3,7 @@ import { isPast, processAgeMs } from '../../disk/age.ts'
 import { errorText, kindAt } from '../../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
 import { removeFile } from '../../disk/write.ts'
-import type { Occasion } from '../../hosts/payload.ts'
+import type { Occasion, Payload } from '../../hosts/payload.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { messageOf, PostflightError } from '../../kernel/errors.ts'
 import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
@@ -33,12 +33,14 @@ export function unusableRecord({ root, task, detail }: UnusableRun): Recorded {
 /** In ms. A clone may bring any number of run files. */
 const SEARCH_MS = 2_000
 
-/** Ends when this process is `deadline` ms old. Throws only `LockBusy`. */
-export function findActiveRuns(roots: readonly string[], deadline = Number.POSITIVE_INFINITY) {
+type Search = Readonly<{ payload: Pick<Payload, 'session'>; deadline?: number | undefined }>
+
+/** Those that the session drives. Ends when this process is `deadline` ms old. Throws only `LockBusy`. */
+export function findActiveRuns(roots: readonly string[], { payload, deadline }: Search) {
   const runs: { readonly folder: TaskFolder; readonly state: WorkflowState }[] = []
   const problems: UnusableRun[] = []
   const isFirst = firstOfItsPlace()
-  const endMs = Math.min(deadline, processAgeMs() + SEARCH_MS)
+  const endMs = Math.min(deadline ?? Number.POSITIVE_INFINITY, processAgeMs() + SEARCH_MS)
   for (const root of roots) {
     const unlisted: SearchProblem[] = []
     for (const file of eachRunFile(root, unlisted)) {
@@ -53,7 +55,7 @@ export function findActiveRuns(roots: readonly string[], deadline = Number.POSIT
           removeEndedRunFile(file)
           continue
         }
-        if (isFirst(folder)) runs.push({ folder, state })
+        if (state.hostSession === payload.session && isFirst(folder)) runs.push({ folder, state })
       } catch (error) {
         if (error instanceof LockBusy) throw error
         const place = folder === undefined ? file.path : stateDisplayPath(folder)
@@ -63,11 +65,6 @@ export function findActiveRuns(roots: readonly string[], deadline = Number.POSIT
     problems.push(...unlisted.map((problem) => ({ ...problem, root, task: undefined })))
   }
   return { runs, problems }
-}
-
-/** Whether the session that stops drives an active run. Throws only `LockBusy`. */
-export function hasRunOf(roots: readonly string[], { payload, deadline }: Occasion): boolean {
-  return findActiveRuns(roots, deadline).runs.some(({ state }) => state.active && state.hostSession === payload.session)
 }
 
 /** Removes the file of a killed process, whose run never began or has ended. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Entry } from 'fast-glob'
 import type { RunLimits } from '../../disk/bounded-run.ts'
-import { isAbsent, kindAt, kindIfSeen } from '../../disk/file-facts.ts'
+import { kindAt, kindIfSeen, unwritableBecause } from '../../disk/file-facts.ts'
 import { makeFolders, makeFoldersInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { replaceFile } from '../../disk/write.ts'
@@ -24,6 +24,7 @@ import { CHECKS_FOLDER, formatReceipt, isReceiptName, MAX_BOUND_FILES } from '..
 import { isArchiving, type WorkflowState } from '../machine/state.ts'
 import { seeArtifact } from './observe-run.ts'
 import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receipts.ts'
+import { runEntry } from './state-store.ts'
 
 /** Records which checks may run. Outside the repository, because anything inside may come with a clone. */
 
@@ -67,32 +68,25 @@ function trustFile({ id, definition }: WorkflowState, { environment }: Truster):
 }
 
 function isWritable(folder: string): boolean {
-  try {
-    fs.accessSync(folder, fs.constants.W_OK | fs.constants.X_OK)
-    return fs.statSync(folder).isDirectory()
-  } catch (error) {
-    const above = path.dirname(folder)
-    return isAbsent(error) && above !== folder && isWritable(above)
-  }
-}
-
-type CheckStatus = { readonly kind: 'none' | 'due' | 'passed' } | { readonly kind: 'too-early'; readonly why: string }
-
-export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStatus {
-  const phase = currentPhase(state)
-  const { check, artifact = '' } = phase
-  if (!state.active || check.run === undefined) return { kind: 'none' }
-  if (isInStep(state)) return { kind: 'too-early', why: 'not all of its steps have ended' }
-  const isEarly = artifact === '' || isArchiving(state)
-  // The check is due if the artifact is otherwise valid.
-  const seen = isEarly ? { kind: 'absent' as const } : seeArtifact(folder.path, artifact, phase)
-  if (seen.kind !== 'valid') return { kind: 'too-early', why: artifactFault(seen, artifact) }
-  return { kind: checkBreach(folder, state, phase) === undefined ? 'passed' : 'due' }
+  const above = path.dirname(folder)
+  if (kindIfSeen(folder) === undefined && above !== folder) return isWritable(above)
+  return attempt(() => fs.statSync(folder).isDirectory(), false) && unwritableBecause(folder) === undefined
 }
 
 /** Leaves a receipt for the next turn. `notBound`: named by `check.files`, but not bound. */
-export async function runPhaseCheck(folder: TaskFolder, state: WorkflowState, command: string, limits: RunLimits) {
-  const { id, check, artifact = '' } = currentPhase(state)
+export async function runDueCheck(folder: TaskFolder, state: WorkflowState, truster: Truster, limits: RunLimits) {
+  const phase = currentPhase(state)
+  const { id, check, artifact = '' } = phase
+  const command = check.run
+  if (!state.active || command === undefined) return { kind: 'none' as const }
+  const tooEarly = (why: string) => ({ kind: 'too-early' as const, why })
+  if (isInStep(state)) return tooEarly('not all of its steps have ended')
+  const isEarly = artifact === '' || isArchiving(state)
+  // The check is due if the artifact is otherwise valid.
+  const seen = isEarly ? { kind: 'absent' as const } : seeArtifact(folder.path, artifact, phase)
+  if (seen.kind !== 'valid') return tooEarly(artifactFault(seen, artifact))
+  if (checkBreach(folder, state, phase) === undefined) return { kind: 'passed' as const }
+  requireTrust(folder, state, truster)
   const done = await whileChecking(folder, limits, async (run) => {
     // Before the check: an edit during it was not checked.
     const { files, notBound } = await filesOf(folder, id, check.files ?? [])
@@ -107,11 +101,11 @@ export async function runPhaseCheck(folder: TaskFolder, state: WorkflowState, co
     }
     const [outcome, why] = failure === undefined ? ['passed', ''] : ['failed', `${failureWords(failure)}; `]
     const detail = `check ${outcome}: ${quote(command, 200)} (${why}${seconds(durationMs)})`
-    // A separate event: with that of a marker's check, the report would list a marker.
-    const entry = { event: 'workflow', task: folder.task, hostSession: state.hostSession, detail } as const
+    // Not the event of a marker's check: then the report would list a marker.
+    const entry = runEntry(folder, state, detail)
     return { kind: 'ran' as const, check: result, receipt, entry, notBound }
   })
-  return done.kind === 'busy' ? done : done.result
+  return done.kind === 'busy' ? { ...done, run: command } : done.result
 }
 
 /** Never searched, because it has too many files. */

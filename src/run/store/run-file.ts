@@ -142,7 +142,6 @@ function runningFolder(root: string): string {
 function nameFor(root: string, below: string, id: string): string {
   const name = fileNameOf(below)
   if (Buffer.byteLength(name) > NAME_MAX_BYTES) return id
-  if (!runFileNames(root).includes(name)) return name
   const { id: other, folder } = locate(root, name)
   const isTaken = other !== undefined && other !== id && folder !== undefined
   return isTaken && folder.relative !== `${SPECS_FOLDER}/${below}` ? id : name

@@ -33,9 +33,8 @@ export function announceRunWait(
   })
 }
 
+/** Takes the run's lock. Most runs do not wait, and need none. */
 export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' | 'command'): Recorded[] {
-  // Most runs do not wait and need no lock.
-  if (readState(folder)?.wait === undefined) return []
   const { session, output } = moment.payload
   const change = (state: WorkflowState): WorkflowState => {
     const written = { id: state.id, changedMs: stateWrittenMs(folder) }

@@ -6,7 +6,7 @@ import { attempt } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import { removeIfEnded, turnUnderLock } from '../drive.ts'
+import { turnUnderLock } from '../drive.ts'
 import { isIdle } from '../machine/agent-stop.ts'
 import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isResumable, needOf } from '../machine/position.ts'
@@ -21,7 +21,6 @@ import {
   rejectState,
   requestStop,
   resumeState,
-  settleState,
   type skipStep,
 } from '../machine/steering.ts'
 import { refuseMoved } from '../shared/share-record.ts'
@@ -45,34 +44,44 @@ export function startRun(
     }
     const id = newRunId()
     const state = newState(definition, { ...starter, id })
-    let aside: string | undefined
     try {
       // First: no run may be active without its run file.
       putRunFile(folder, id)
-      aside = putAside(folder, definition, present)
+      const aside = putAside(folder, definition, present)
       writeState(folder, state, undefined)
+      return { state, aside }
     } catch (error) {
       // The state may be this run's: a sync can fail after the write.
-      const mayBeWritten = attempt(() => readState(folder)?.id === id, true)
-      if (!mayBeWritten) removeRunFile(folder, id)
+      if (!attempt(() => readState(folder)?.id === id, true)) removeRunFile(folder, id)
       throw error
     }
-    return { state, aside }
   })
 }
 
-export type ChangedRun = ReturnType<typeof stopRun>
+export type ChangedRun = ReturnType<typeof steer>
 
 /** `before`: read under the lock of the change, so that a hook's change does not count as ours. */
-export function stopRun(folder: TaskFolder, nowMs: number) {
+export function steer(
+  folder: TaskFolder,
+  nowMs: number,
+  change: (state: WorkflowState) => WorkflowState,
+  takesPassing: (changed: WorkflowState) => boolean = () => true,
+) {
   return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
-    if (!before.active) return { before, state: before }
-    const asked = requestStop(before, nowMs)
-    if (isIdle(asked)) return { before, state: takePassing(folder, asked, before, nowMs) }
-    // A working agent's results may be incomplete: its next stop judges them.
-    writeChanged(folder, asked, before)
-    return { before, state: asked }
+    const state = change(before)
+    if (state.active && takesPassing(state)) {
+      const circumstances = { nowMs, returned: false, takes: 'passing', mayPrompt: false } as const
+      return { before, state: turnUnderLock(folder, state, circumstances, { onDisk: before }).state }
+    }
+    writeChanged(folder, state, before)
+    if (before.active && !state.active) removeRunFile(folder, state.id)
+    return { before, state }
   })
+}
+
+/** A working agent's results may be incomplete: its next stop judges them. */
+export function stopRun(folder: TaskFolder, nowMs: number): ChangedRun {
+  return steer(folder, nowMs, (state) => requestStop(state, nowMs), isIdle)
 }
 
 /** Stops a run at once. The result of a pending prompt counts when it is resumed. */
@@ -91,8 +100,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
     const { state: seen } = turnUnderLock(folder, begun, circumstances, { onDisk: state })
-    if (!seen.active) return { state: seen, takenFrom }
-    const again = isPrompted(seen) ? promptAgain(seen) : seen
+    const again = seen.active && isPrompted(seen) ? promptAgain(seen) : seen
     writeChanged(folder, again, seen)
     return { state: again, takenFrom }
   })
@@ -106,19 +114,16 @@ function requireResumable(folder: TaskFolder, state: WorkflowState): void {
 
 /** Throws if `--from` is refused. */
 export function enteredFrom(folder: TaskFolder, state: WorkflowState, from: string, nowMs: number): WorkflowState {
-  const entered = enterFrom(state, requirePhase(folder, state, from), nowMs)
-  if ('state' in entered) return entered.state
   const task = taskWord(folder)
+  const known = (phases: readonly Phase[]): string => cut(phases.map(({ id }) => id).join(', '), 500)
+  const { phases } = state.definition
+  const phase = findPhase(state.definition, from)
+  if (phase === undefined) throw new PostflightError('phase-unknown', { task, phase: from, known: known(phases) })
+  const entered = enterFrom(state, phase, nowMs)
+  if ('state' in entered) return entered.state
   if (entered.refusal.kind === 'approval') throw new PostflightError('phase-approval', { task, ...entered.refusal })
-  const known = state.definition.phases.flatMap(({ id }) => (visitsOf(state, id) > 0 ? id : []))
-  throw new PostflightError('phase-not-entered', { task, phase: from, known: cut(known.join(', '), 500) })
-}
-
-function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: string): Phase {
-  const phase = findPhase(definition, id)
-  if (phase !== undefined) return phase
-  const known = definition.phases.map((one) => one.id).join(', ')
-  throw new PostflightError('phase-unknown', { task: taskWord(folder), phase: id, known: cut(known, 500) })
+  const visited = phases.filter(({ id }) => visitsOf(state, id) > 0)
+  throw new PostflightError('phase-not-entered', { task, phase: from, known: known(visited) })
 }
 
 export function abortRun(folder: TaskFolder, nowMs: number): ChangedRun {
@@ -126,31 +131,6 @@ export function abortRun(folder: TaskFolder, nowMs: number): ChangedRun {
     refuseMoved(folder, state)
     return abortState(state, nowMs)
   })
-}
-
-export function settleRun(folder: TaskFolder): WorkflowState {
-  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-    const settled = settleState(state)
-    writeChanged(folder, settled, state)
-    return settled
-  })
-}
-
-export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): WorkflowState {
-  return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
-    state.active && state.hostSession === session ? finish(folder, haltState(state, why, nowMs), state) : state,
-  )
-}
-
-function takePassing(folder: TaskFolder, changed: WorkflowState, onDisk: WorkflowState, nowMs: number): WorkflowState {
-  const circumstances = { nowMs, returned: false, takes: 'passing', mayPrompt: false } as const
-  return turnUnderLock(folder, changed, circumstances, { onDisk }).state
-}
-
-function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowState): WorkflowState {
-  writeChanged(folder, ended, previous)
-  removeIfEnded(folder, ended)
-  return ended
 }
 
 export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): ChangedRun {
@@ -187,13 +167,5 @@ export function steerStep(folder: TaskFolder, step: number, nowMs: number, chang
     const { phase, totalSteps: count } = state
     const status = steered.refusal
     throw new PostflightError('run-step', { task: taskWord(folder), phase, step: String(step), count, status })
-  })
-}
-
-function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): ChangedRun {
-  return withRun(folder, COMMAND_PATIENCE_MS, (before) => {
-    const changed = change(before)
-    const state = changed.active ? takePassing(folder, changed, before, nowMs) : finish(folder, changed, before)
-    return { before, state }
   })
 }

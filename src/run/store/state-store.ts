@@ -73,6 +73,11 @@ export function requireState(folder: TaskFolder): WorkflowState {
   return state
 }
 
+/** For the journal. */
+export function runEntry({ task }: TaskFolder, { hostSession }: WorkflowState, detail: string | undefined) {
+  return { event: 'workflow', task, hostSession, detail } as const
+}
+
 function noRun(folder: TaskFolder): PostflightError {
   return new PostflightError('workflow-none', { task: taskWord(folder) })
 }
