@@ -1,11 +1,9 @@
 import * as z from 'zod/mini'
 import { described, optionally } from '../../kernel/described.ts'
-import { type SchemaFault, schemaFaults } from '../../kernel/schema-faults.ts'
+import { readBy, type SchemaFault } from '../../kernel/schema-faults.ts'
 import { MAX_INPUT_LENGTH } from '../../kernel/values.ts'
-import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
-import { SHAPE_TEXT } from './definition-messages.ts'
 import { POINTER } from './steps.ts'
 
 export const MAX_PROMPT_LENGTH = 50_000
@@ -14,8 +12,10 @@ const limit = (description: string) => described(z.int().check(z.minimum(1), z.m
 const text = (description: string, most = 200) =>
   described(z.string().check(z.minLength(1), z.maxLength(most)), description)
 
+const NO_POINTER = 'must be a JSON pointer, such as "/steps" or "/result/passed"'
+
 const pointer = (description: string) =>
-  described(z.string().check(z.regex(POINTER, SHAPE_TEXT.pointer), z.maxLength(500)), description)
+  described(z.string().check(z.regex(POINTER, NO_POINTER), z.maxLength(500)), description)
 
 const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.record(z.string(), z.unknown())])
 
@@ -158,23 +158,12 @@ export type DefinitionFile = z.infer<typeof DEFINITION_SCHEMA>
 export type PhaseFile = DefinitionFile['phases'][number]
 
 export function checkShape(value: unknown): { file: DefinitionFile } | { faults: SchemaFault[] } {
-  const parsed = DEFINITION_SCHEMA.safeParse(value)
-  if (parsed.success) return { file: parsed.data }
-  const faults = schemaFaults(value, parsed.error.issues, { ...SHAPE_TEXT, fieldsAt }, MAX_FAULTS)
+  const read = readBy(DEFINITION_SCHEMA, value, '', MAX_FAULTS)
+  if ('value' in read) return { file: read.value }
   return {
-    faults: faults.map(({ path, field, detail }) => ({ path: field === undefined ? path : [...path, field], detail })),
+    faults: read.faults.map(({ path, field, detail }) => ({
+      path: field === undefined ? path : [...path, field],
+      detail,
+    })),
   }
-}
-
-function fieldsAt(path: FaultPath): string[] {
-  const name = path.findLast((part) => typeof part === 'string')
-  const objects: Readonly<Record<string, readonly { shape: object }[]>> = {
-    phases: [phase],
-    check: [check],
-    step_check: [stepCheck],
-    next: [ways, caseWays],
-    steps: [stepSource, checklistSource],
-  }
-  const known = name === undefined ? [DEFINITION_SCHEMA] : path.at(-2) === 'inputs' ? [input] : (objects[name] ?? [])
-  return [...new Set(known.flatMap(({ shape }) => Object.keys(shape)))]
 }
