@@ -1,8 +1,7 @@
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../kernel/file-pattern.ts'
-import type { SchemaFault } from '../kernel/schema-faults.ts'
 import { closestName, counted, oneLine, QUOTE_LIMIT, quote, unknownField } from '../kernel/text.ts'
 import { isJsonObject, MAX_CHECKS } from '../kernel/values.ts'
-import type { FaultPath } from '../kernel/yaml-text.ts'
+import type { FaultPath, Finding } from '../kernel/yaml-text.ts'
 
 export const DONE_REASON = {
   intro: 'This repository says when work is done (specs/done.yaml). Files changed since these rules were last proven:',
@@ -69,8 +68,8 @@ const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
 const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 
 /** Never throws. */
-export function readRules(value: unknown): Readonly<{ rules: readonly DoneRule[] } | { faults: SchemaFault[] }> {
-  const faults: SchemaFault[] = []
+export function readRules(value: unknown): Readonly<{ rules: readonly DoneRule[] } | { faults: Finding[] }> {
+  const faults: Finding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     faults.push({ path, detail })
   }

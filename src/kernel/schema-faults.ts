@@ -1,14 +1,14 @@
 import type * as z from 'zod/mini'
 import { counted, unknownField } from './text.ts'
 import { valueAt } from './values.ts'
-import type { FaultPath } from './yaml-text.ts'
+import type { FaultPath, Finding } from './yaml-text.ts'
 
 /** Turns a schema's findings about a file or an option into sentences. */
 
 type Issue = z.core.$ZodIssue
 
 /** `field`: an unknown one of the object at `path`. */
-export type SchemaFault = Readonly<{ path: FaultPath; field?: string; detail: string }>
+export type SchemaFault = Finding & { readonly field?: string }
 
 /** Finds at most `most` faults. `subject`: begins their sentences, unless the schema has its own for a fault. */
 export function readBy<T>(

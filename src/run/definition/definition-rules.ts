@@ -1,5 +1,5 @@
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../../kernel/file-pattern.ts'
-import type { FaultPath } from '../../kernel/yaml-text.ts'
+import type { FaultPath, Finding } from '../../kernel/yaml-text.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
 import { endless, followers, phasesOnLoops, reachable, reachedFrom, reversed } from './definition.ts'
 import {
@@ -20,14 +20,12 @@ import {
 import { RULE_TEXT } from './definition-messages.ts'
 import { checkShape, type DefinitionFile, type PhaseFile } from './definition-schema.ts'
 
-export type DefinitionFinding = Readonly<{ path: FaultPath; detail: string }>
-
 const STEP_FIELDS = [
   ...(['step_prompt', 'step_prompt_file', 'step_check', 'parallel'] as const),
   ...(['max_step_attempts', 'max_skips', 'on_exhausted'] as const),
 ]
 
-export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
+export function checkRules(file: DefinitionFile): { faults: Finding[]; warnings: Finding[] } {
   const ids = new Set([END, ...file.phases.map(({ id }) => id)])
   const names = namesIn(file)
   const faults = [
@@ -57,8 +55,8 @@ export function namesIn({ phases, inputs = {} }: DefinitionFile) {
   }
 }
 
-function inputFaults({ inputs = {} }: DefinitionFile): DefinitionFinding[] {
-  const found: DefinitionFinding[] = []
+function inputFaults({ inputs = {} }: DefinitionFile): Finding[] {
+  const found: Finding[] = []
   const names = Object.keys(inputs)
   if (names.length > MAX_INPUTS) found.push({ path: ['inputs'], detail: RULE_TEXT.tooManyInputs(MAX_INPUTS) })
   for (const name of names) {
@@ -72,7 +70,7 @@ function inputFaults({ inputs = {} }: DefinitionFile): DefinitionFinding[] {
 }
 
 function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, isKnown: (name: string) => boolean) {
-  const found: DefinitionFinding[] = []
+  const found: Finding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     found.push({ path: ['phases', index, ...path], detail })
   }
@@ -160,9 +158,9 @@ function schemaFaultText({ path, problem }: SchemaFault): string {
   return problem === 'unknown' ? RULE_TEXT.unknownKeyword(keyword) : RULE_TEXT.valueKind(keyword, problem)
 }
 
-function twins(file: DefinitionFile): DefinitionFinding[] {
+function twins(file: DefinitionFile): Finding[] {
   const seen = new Set<string>()
-  const found: DefinitionFinding[] = []
+  const found: Finding[] = []
   for (const [index, phase] of file.phases.entries()) {
     for (const name of ['id', 'artifact'] as const) {
       const value = phase[name]
@@ -176,7 +174,7 @@ function twins(file: DefinitionFile): DefinitionFinding[] {
   return found
 }
 
-function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
+function artifactsBelowArtifacts(file: DefinitionFile): Finding[] {
   const artifacts = new Set(file.phases.map(({ artifact }) => artifact?.toLowerCase()))
   return file.phases.flatMap(({ artifact = '' }, index) => {
     const parts = artifact.split('/')
@@ -187,7 +185,7 @@ function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
   })
 }
 
-function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[] {
+function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
   const edges = followers(file)
   const leading = reversed(edges)
   const reached = reachable(edges)
@@ -195,7 +193,7 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
   const stuck = new Set(endless(file, edges))
   const forms = new Map<string, string>()
   return file.phases.flatMap((phase, index) => {
-    const found: DefinitionFinding[] = []
+    const found: Finding[] = []
     const warn = (path: FaultPath, detail: string): void => {
       found.push({ path: ['phases', index, ...path], detail })
     }
