@@ -84,8 +84,9 @@ export class FileSearch {
   }
 
   /** In ms, for each path. */
-  timesOf(paths: readonly string[]): ReadonlyMap<string, number> {
-    return new Map(paths.map((name) => [name, this.#timeOf(name)]))
+  timesOf(rule: SearchedRule): ReadonlyMap<string, number> | undefined {
+    const paths = this.pathsOf(rule)
+    return paths && new Map(paths.map((name) => [name, this.#timeOf(name)]))
   }
 
   #glob({ patterns, ignore }: ReturnType<typeof searchesOf>[number]): string[] {
