@@ -62,10 +62,16 @@ export async function runGroup(command: GroupCommand): Promise<CommandEnd> {
   child.stderr?.on('data', command.onErrors)
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
   child.stdin?.end(command.input)
+  // Once it has ended and all of its output was read.
+  const closed = new Promise((resolve) => child.once('close', resolve))
   const end = await Promise.race([endOf(child), bounds.reached])
   if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
   bounds.unwatch()
-  await drained(child)
+  const drain = new AbortController()
+  await Promise.race([closed, sleep(DRAIN_MS, drain.signal)])
+  drain.abort()
+  // A busy event loop runs a timer before it reads.
+  await new Promise(setImmediate)
   for (const stream of [child.stdout, child.stderr]) stream?.destroy()
   return end
 }
@@ -130,17 +136,6 @@ async function endGroup(child: ChildProcess): Promise<void> {
 
 function tellGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   return attempt(() => process.kill(-leader, signal), false)
-}
-
-async function drained(child: ChildProcess): Promise<void> {
-  const closed = [child.stdout, child.stderr].map(
-    (stream) => stream?.readableEnded === true || new Promise((resolve) => stream?.once('close', resolve)),
-  )
-  const drain = new AbortController()
-  await Promise.race([Promise.all(closed), sleep(DRAIN_MS, drain.signal)])
-  drain.abort()
-  // A busy event loop runs a timer before it reads.
-  await new Promise(setImmediate)
 }
 
 class OutputTail {

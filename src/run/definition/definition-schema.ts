@@ -8,7 +8,8 @@ import { POINTER } from './steps.ts'
 
 export const MAX_PROMPT_LENGTH = 50_000
 
-const limit = (description: string) => described(z.int().check(z.minimum(1), z.maximum(1000)), description)
+const whole = (least: number, most: number) => z.int().check(z.minimum(least), z.maximum(most))
+const limit = (description: string) => described(whole(1, 1000), description)
 const text = (description: string, most = 200) =>
   described(z.string().check(z.minLength(1), z.maxLength(most)), description)
 
@@ -32,7 +33,7 @@ const check = described(
       z.array(text('A pattern of files, relative to the root.')).check(z.maxLength(100)),
       'The files that a passed check is bound to: a change makes it void. At most 2,000 files.',
     ),
-    min_bytes: z.optional(z.int().check(z.minimum(0), z.maximum(1_000_000_000))),
+    min_bytes: z.optional(whole(0, 1_000_000_000)),
     json: z.optional(z.boolean()),
     json_schema: z.optional(jsonSchema('A JSON Schema; implies json.')),
   }),
@@ -88,7 +89,7 @@ const input = z.strictObject({
   required: optionally(z.boolean(), 'True if `start` must be given a value.', { default: false }),
 })
 
-const budget = (description: string) => described(z.int().check(z.minimum(1), z.maximum(MAX_BUDGET)), description)
+const budget = (description: string) => described(whole(1, MAX_BUDGET), description)
 
 const phase = z.strictObject({
   id: text('Unique id of the phase: a letter, then letters, digits, "_" and "-".', 60),
@@ -121,14 +122,10 @@ const phase = z.strictObject({
   step_prompt: z.optional(text('The template of the prompt for each step.', MAX_PROMPT_LENGTH)),
   step_prompt_file: z.optional(text('A file with the prompt for each step, beside the definition or below it.')),
   step_check: z.optional(stepCheck),
-  parallel: optionally(
-    z.int().check(z.minimum(1), z.maximum(MAX_PARALLEL)),
-    'How many steps may be in progress at once.',
-    { default: 1 },
-  ),
+  parallel: optionally(whole(1, MAX_PARALLEL), 'How many steps may be in progress at once.', { default: 1 }),
   max_step_attempts: z.optional(limit('Maximum number of prompts for one step (default: 3).')),
   max_skips: optionally(
-    z.int().check(z.minimum(0), z.maximum(MAX_PHASE_STEPS)),
+    whole(0, MAX_PHASE_STEPS),
     'Maximum number of steps that may be skipped in one visit; one more, and the run has failed. If all steps fail, it has failed too.',
   ),
   on_exhausted: optionally(
