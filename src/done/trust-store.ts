@@ -8,7 +8,6 @@ import { commandLine } from '../kernel/command-line.ts'
 import { SIZE_DETAILS } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
-import { proveOrClear } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { attempt, jsonObjectIn } from '../kernel/values.ts'
 import type { CommandContext } from '../project/command-context.ts'
@@ -34,8 +33,9 @@ export function doneMarkerFix(
   rootOption: string | undefined,
   { task, isOver }: { readonly task: string; readonly isOver: boolean },
 ): string {
-  const done = commandLine([DONE_WORD], rootOption)
-  return proveOrClear(done, commandLine(['clear', task], rootOption), isOver, !hasDoneFile(root))
+  const prove = hasDoneFile(root) ? 'to run its checks:' : 'to run its checks, restore specs/done.yaml, then:'
+  const [done, clear] = [[DONE_WORD], ['clear', task]].map((words) => commandLine(words, rootOption))
+  return `${prove} ${done}; if it is no longer wanted: ${clear}${isOver ? '' : ' --unchecked'}`
 }
 
 /** Never throws, never follows a link. */
