@@ -8,8 +8,8 @@ export const DONE_REASON = {
   rule: (name: string, files: readonly string[], isFull: boolean): string =>
     `  - ${oneLine(name, 80)}: ${files.length === 0 ? 'files were added or removed' : files.map((file) => oneLine(file, 120)).join(', ')}${isFull ? ' (at most five are named)' : ''}`,
   more: (count: number): string => `  and ${counted(count, 'more rule')}`,
-  notYours: (wait: string): string =>
-    `You or somebody else changed them during this session. If the changes are not yours: ${wait} "<whose>"`,
+  notYours: (command: string): string =>
+    `You or somebody else changed them during this session. If the changes are not yours: ${command} "<whose>"`,
 } as const
 
 export const DONE_STANDING = {

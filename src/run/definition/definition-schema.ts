@@ -146,7 +146,7 @@ export const DEFINITION_SCHEMA = z.strictObject({
     budget('Maximum number of prompts of a run, with all its resumes. After that it has stalled.'),
   ),
   max_minutes: z.optional(
-    budget('Maximum number of minutes that a run may work, with all its resumes; waiting for approval is not counted.'),
+    budget('Maximum number of minutes that a run may work, with all its resumes; time for approval is not counted.'),
   ),
   phases: z.array(phase).check(z.minLength(1), z.maxLength(MAX_PHASES)),
 })
