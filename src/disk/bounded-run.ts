@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { attempt } from '../kernel/values.ts'
 import { processAgeMs, sleep } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
-/** Limits a shell command's time, output and processes. */
+/** Limits a command's time, output and processes. */
 
 const KEPT_BYTES = 4_096
 
@@ -16,7 +16,7 @@ const POLL_MS = 50
 /** Bytes. 500 MB of output cost 18 MB of memory instead of 43. */
 const COLLECT_EVERY = 4_194_304
 
-export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
+const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 
 export interface RunLimits {
   readonly limitMs: number
@@ -25,7 +25,13 @@ export interface RunLimits {
   readonly obeysSignals: boolean
 }
 
-type BoundedCommand = RunLimits & Readonly<{ command: string; cwd: string }>
+interface GroupCommand extends RunLimits, Pick<SpawnOptions, 'cwd' | 'env'> {
+  readonly file: string
+  readonly words: readonly string[]
+  readonly input?: Buffer | string | undefined
+  readonly onOutput: (chunk: Buffer) => void
+  readonly onErrors: (chunk: Buffer) => void
+}
 
 type CommandEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
@@ -35,34 +41,48 @@ type CommandEnd =
   | { readonly kind: 'not-started'; readonly detail: string }
 
 /** Never rejects. */
-export async function runBounded(bounded: BoundedCommand) {
+export async function runBounded({ command, ...bounds }: RunLimits & Readonly<{ command: string; cwd: string }>) {
   const startedMs = processAgeMs()
   const tail = new OutputTail()
-  // Before the start: a signal must not end this process alone.
-  const bounds = watchBounds(bounded)
-  const child = start(bounded)
-  if (typeof child === 'string') {
-    bounds.unwatch()
-    return { end: { kind: 'not-started' as const, detail: child }, durationMs: 0, output: '' }
-  }
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => tail.add(chunk))
-    stream?.on('error', () => {})
-  }
-  const end = await Promise.race([endOf(child), bounds.reached])
-  if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
-  bounds.unwatch()
-  await drained(child)
-  for (const stream of [child.stdout, child.stderr]) stream?.destroy()
+  const add = (chunk: Buffer): void => tail.add(chunk)
+  const end = await runGroup({ file: 'sh', words: ['-c', command], ...bounds, onOutput: add, onErrors: add })
   return { end, durationMs: Math.round(processAgeMs() - startedMs), output: tail.text() }
 }
 
+/** Runs a program in a process group and a session of its own, which has no terminal. Never rejects. */
+export async function runGroup(command: GroupCommand): Promise<CommandEnd> {
+  // Before the start: a signal must not end this process alone.
+  const bounds = watchBounds(command)
+  const child = start(command)
+  if (typeof child === 'string') {
+    bounds.unwatch()
+    return { kind: 'not-started', detail: child }
+  }
+  child.stdout?.on('data', command.onOutput)
+  child.stderr?.on('data', command.onErrors)
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
+  child.stdin?.end(command.input)
+  // Once it has ended and all of its output was read.
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  const end = await Promise.race([endOf(child), bounds.reached])
+  if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
+  bounds.unwatch()
+  const drain = new AbortController()
+  await Promise.race([closed, sleep(DRAIN_MS, drain.signal)])
+  drain.abort()
+  // A busy event loop runs a timer before it reads.
+  await new Promise(setImmediate)
+  for (const stream of [child.stdout, child.stderr]) stream?.destroy()
+  return end
+}
+
 /** Node makes no streams if no file descriptor is free (EMFILE). */
-function start({ command, cwd }: BoundedCommand): ChildProcess | string {
+function start({ file, words, cwd, env, input }: GroupCommand): ChildProcess | string {
   try {
-    return spawn('sh', ['-c', command], {
+    return spawn(file, words, {
       cwd,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      env,
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
@@ -116,17 +136,6 @@ async function endGroup(child: ChildProcess): Promise<void> {
 
 function tellGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   return attempt(() => process.kill(-leader, signal), false)
-}
-
-async function drained(child: ChildProcess): Promise<void> {
-  const closed = [child.stdout, child.stderr].map(
-    (stream) => stream?.readableEnded === true || new Promise((resolve) => stream?.once('close', resolve)),
-  )
-  const drain = new AbortController()
-  await Promise.race([Promise.all(closed), sleep(DRAIN_MS, drain.signal)])
-  drain.abort()
-  // A busy event loop runs a timer before it reads.
-  await new Promise(setImmediate)
 }
 
 class OutputTail {

@@ -1,16 +1,15 @@
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../kernel/file-pattern.ts'
-import type { SchemaFault } from '../kernel/schema-faults.ts'
 import { closestName, counted, oneLine, QUOTE_LIMIT, quote, unknownField } from '../kernel/text.ts'
 import { isJsonObject, MAX_CHECKS } from '../kernel/values.ts'
-import type { FaultPath } from '../kernel/yaml-text.ts'
+import type { FaultPath, Finding } from '../kernel/yaml-text.ts'
 
 export const DONE_REASON = {
   intro: 'This repository says when work is done (specs/done.yaml). Files changed since these rules were last proven:',
   rule: (name: string, files: readonly string[], isFull: boolean): string =>
     `  - ${oneLine(name, 80)}: ${files.length === 0 ? 'files were added or removed' : files.map((file) => oneLine(file, 120)).join(', ')}${isFull ? ' (at most five are named)' : ''}`,
   more: (count: number): string => `  and ${counted(count, 'more rule')}`,
-  notYours: (wait: string): string =>
-    `You or somebody else changed them during this session. If the changes are not yours: ${wait} "<whose>"`,
+  notYours: (command: string): string =>
+    `You or somebody else changed them during this session. If the changes are not yours: ${command} "<whose>"`,
 } as const
 
 export const DONE_STANDING = {
@@ -69,8 +68,8 @@ const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
 const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 
 /** Never throws. */
-export function readRules(value: unknown): Readonly<{ rules: readonly DoneRule[] } | { faults: SchemaFault[] }> {
-  const faults: SchemaFault[] = []
+export function readRules(value: unknown): Readonly<{ rules: readonly DoneRule[] } | { faults: Finding[] }> {
+  const faults: Finding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     faults.push({ path, detail })
   }

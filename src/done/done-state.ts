@@ -51,12 +51,9 @@ export interface Baseline {
 const BASELINE_FILE = 'baseline.json'
 const BYPASSED_FILE = 'bypassed.json'
 
-/** In bytes. */
-const BASELINE_LIMIT = 65_536
-
 export function readBaseline({ path: folder }: TaskFolder, name = BASELINE_FILE): Baseline | undefined {
   const file = path.join(folder, name)
-  const read = readSmallFile(file, BASELINE_LIMIT)
+  const read = readSmallFile(file)
   // Without its baseline a session would have no rule due.
   if (read.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: file, detail: read.detail })
   if (read.kind === 'absent') return undefined
@@ -102,7 +99,7 @@ export function bypassNewSessions(root: string, trusted: TrustedRules): void {
 
 export function readBypass(folder: TaskFolder, trusted: TrustedRules): Baseline | undefined {
   if (kindAt(folder.path) !== undefined) return readBaseline(folder, BYPASSED_FILE)
-  const read = readSmallFile(newSessionBypassPath(folder.root), BASELINE_LIMIT)
+  const read = readSmallFile(newSessionBypassPath(folder.root))
   // Any other text may have come with a clone.
   if (read.kind !== 'text' || read.text !== newSessionBypass(trusted) || isFuture(read.modifiedMs)) return undefined
   return { sinceMs: read.modifiedMs, paths: {} }
@@ -160,7 +157,7 @@ export function noteResume({ path: folder }: TaskFolder, nowMs: number): void {
 /** Copilot CLI and droid name no prompt: there each resume of the session counts as one. */
 export function promptOf({ prompt }: Payload, { path: folder }: TaskFolder): string {
   if (prompt !== undefined) return prompt
-  const read = readSmallFile(path.join(folder, RESUMED_FILE), BASELINE_LIMIT)
+  const read = readSmallFile(path.join(folder, RESUMED_FILE))
   return read.kind === 'text' ? `${WHOLE_SESSION} ${read.text}` : WHOLE_SESSION
 }
 

@@ -1,7 +1,7 @@
 import { messageOf, PostflightError } from '../kernel/errors.ts'
 import { DONE_PATH } from '../kernel/files.ts'
 import { quotedNames } from '../kernel/text.ts'
-import { firstOf, type PlacedFinding, placedInOrder, readYamlText } from '../kernel/yaml-text.ts'
+import { firstOf, type PlacedFinding, readYamlText } from '../kernel/yaml-text.ts'
 import { readRules, repairDoneFile } from './done-rules.ts'
 import { readDoneFile } from './trust-store.ts'
 
@@ -9,9 +9,9 @@ import { readDoneFile } from './trust-store.ts'
 
 export function parseDoneFile(text: string) {
   const read = readYamlText(text, false)
-  if (read.kind === 'fault') return { faults: [read.fault] }
+  if ('faults' in read) return read
   const result = readRules(read.value)
-  return 'rules' in result ? result : { faults: placedInOrder(result.faults, read.locate) }
+  return 'rules' in result ? result : { faults: read.place(result.faults) }
 }
 
 export function requireRules(text: string) {

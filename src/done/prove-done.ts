@@ -26,11 +26,6 @@ import type { TrustedRules } from './trust-store.ts'
 const MAX_OWN_OUTPUT = 200
 const MAX_AHEAD = 10_000
 
-function timesOf(search: FileSearch, rule: DoneRule): ReadonlyMap<string, number> | undefined {
-  const paths = search.pathsOf(rule)
-  return paths && search.timesOf(paths)
-}
-
 export type DoneProof = Exclude<Awaited<ReturnType<typeof proveDone>>, Busy>
 
 /** The session's own folder. In a plain terminal: all of them. */
@@ -78,7 +73,7 @@ export async function proveDone(
   while (open.length > 0) {
     const sinceMs = fileSystemNow(locationOf(context, root).path)
     const before = new FileSearch(root)
-    const lists = new Map(open.map((rule) => [rule, timesOf(before, rule)]))
+    const lists = new Map(open.map((rule) => [rule, before.timesOf(rule)]))
     const pass = await runPass(context, root, open)
     if (pass.kind === 'busy') return pass
     all.push(...pass.done)
@@ -88,7 +83,7 @@ export async function proveDone(
     const again: DoneRule[] = []
     for (const { rule, durationMs } of pass.green) {
       const old = lists.get(rule)
-      const times = timesOf(after, rule)
+      const times = after.timesOf(rule)
       if (old === undefined || times === undefined) {
         keep(rule, { atMs: sinceMs, paths: UNSEARCHED, ownOutput: [], ahead: {}, durationMs })
         continue

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { isPast, processAgeMs } from '../disk/age.ts'
+import { kindIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
@@ -33,7 +34,6 @@ export class FileSearch {
   #entries = 0
   #isOver = false
   readonly #folders = new Map<string, SearchedEntry[]>()
-  readonly #links = new Map<string, boolean>()
   readonly #times = new Map<string, number>()
   readonly #found = new Map<string, readonly string[]>()
 
@@ -47,11 +47,8 @@ export class FileSearch {
   async prepare(rules: readonly SearchedRule[]): Promise<void> {
     for (const rule of rules) {
       const found: string[] = []
-      for (const { patterns, ignore } of searchesOf(rule)) {
-        if (!this.#isPast()) {
-          const names = await fastGlob.async(patterns, this.#options(ignore))
-          found.push(...names.filter((name) => !this.#isLinked(name)))
-        }
+      for (const { patterns, ignore } of this.#searchesOf(rule)) {
+        if (!this.#isPast()) found.push(...(await fastGlob.async(patterns, this.#options(ignore))))
       }
       const paths = await orderedInSlices(found)
       this.#found.set(searchKey(rule), paths)
@@ -65,7 +62,7 @@ export class FileSearch {
 
   pathsOf(rule: SearchedRule): readonly string[] | undefined {
     const key = searchKey(rule)
-    const paths = this.#found.get(key) ?? [...new Set(searchesOf(rule).flatMap((search) => this.#glob(search)))].sort()
+    const paths = this.#found.get(key) ?? [...new Set(this.#searchesOf(rule).flatMap((one) => this.#glob(one)))].sort()
     if (this.#isOver) return undefined
     this.#found.set(key, paths)
     return paths
@@ -84,12 +81,33 @@ export class FileSearch {
   }
 
   /** In ms, for each path. */
-  timesOf(paths: readonly string[]): ReadonlyMap<string, number> {
-    return new Map(paths.map((name) => [name, this.#timeOf(name)]))
+  timesOf(rule: SearchedRule): ReadonlyMap<string, number> | undefined {
+    const paths = this.pathsOf(rule)
+    return paths && new Map(paths.map((name) => [name, this.#timeOf(name)]))
   }
 
-  #glob({ patterns, ignore }: ReturnType<typeof searchesOf>[number]): string[] {
-    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore)).filter((name) => !this.#isLinked(name))
+  #glob({ patterns, ignore }: Search): string[] {
+    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore))
+  }
+
+  #searchesOf({ when, unless }: SearchedRule): Search[] {
+    const patterns = (expandPatterns(when) ?? []).filter((pattern) => !this.#leadsAway(pattern))
+    const ignore = [...NEVER, ...OURS, ...(expandPatterns(unless) ?? [])]
+    const isInSpecs = (pattern: string): boolean => pattern.split('/')[0] === SPECS_FOLDER
+    return [
+      { patterns: patterns.filter(isInSpecs), ignore },
+      { patterns: patterns.filter((pattern) => !isInSpecs(pattern)), ignore: [...ignore, `${SPECS_FOLDER}/**`] },
+    ].filter((search) => search.patterns.length > 0)
+  }
+
+  /** fast-glob follows links in the literal beginning of a pattern, and no others. */
+  #leadsAway(pattern: string): boolean {
+    const [task] = fastGlob.generateTasks(pattern, GLOB_OPTIONS)
+    const names = task?.base.split('/') ?? []
+    // The root itself, which is "." there, may be behind a link.
+    return names.some(
+      (name, at) => name !== '.' && kindIfSeen(path.join(this.#root, ...names.slice(0, at + 1))) === 'link',
+    )
   }
 
   #options(ignore: string[]): fastGlob.Options {
@@ -108,37 +126,18 @@ export class FileSearch {
   #entriesOf(folder: string): SearchedEntry[] {
     const known = this.#folders.get(folder)
     if (known !== undefined) return known
-    if (this.#isPast() || this.#leadsAway(folder)) return []
+    if (this.#isPast()) return []
     return this.#counted(folder, fs.readdirSync(folder, { withFileTypes: true }))
   }
 
   #readEntries(folder: string, done: EntriesCallback): void {
-    const known = this.#isPast() || this.#leadsAway(folder) ? [] : this.#folders.get(folder)
+    const known = this.#isPast() ? [] : this.#folders.get(folder)
     if (known !== undefined) setImmediate(done, null, known)
     else {
       fs.readdir(folder, { withFileTypes: true }, (error, entries) =>
         done(error, error === null ? this.#counted(folder, entries) : []),
       )
     }
-  }
-
-  /** fast-glob follows links in the literal beginning of a pattern, and no others. */
-  #leadsAway(folder: string): boolean {
-    const above = path.dirname(folder)
-    if (folder.length <= this.#root.length || this.#folders.has(above)) return false
-    const known = this.#links.get(folder)
-    if (known !== undefined) return known
-    const isLink = fs.lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true || this.#leadsAway(above)
-    this.#links.set(folder, isLink)
-    return isLink
-  }
-
-  /** A pattern without stars is looked up directly: its folder is never read. */
-  #isLinked(name: string): boolean {
-    const end = name.lastIndexOf('/')
-    if (end === -1) return false
-    const folder = path.join(this.#root, name.slice(0, end))
-    return !this.#folders.has(folder) && this.#leadsAway(folder)
   }
 
   #counted(folder: string, found: readonly fs.Dirent[]): SearchedEntry[] {
@@ -178,19 +177,11 @@ function searchKey({ when, unless }: SearchedRule): string {
   return JSON.stringify([when, unless])
 }
 
+type Search = Readonly<Record<'patterns' | 'ignore', string[]>>
+
 type SearchedEntry = Pick<fs.Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'>
 
 type EntriesCallback = (error: Error | null, entries: SearchedEntry[]) => void
-
-function searchesOf({ when, unless }: SearchedRule) {
-  const patterns = expandPatterns(when) ?? []
-  const ignore = [...NEVER, ...OURS, ...(expandPatterns(unless) ?? [])]
-  const isInSpecs = (pattern: string): boolean => pattern.split('/')[0] === SPECS_FOLDER
-  return [
-    { patterns: patterns.filter(isInSpecs), ignore },
-    { patterns: patterns.filter((pattern) => !isInSpecs(pattern)), ignore: [...ignore, `${SPECS_FOLDER}/**`] },
-  ].filter((search) => search.patterns.length > 0)
-}
 
 /** The last sort only merges, so no sort takes more than 20 ms, even for the largest search. */
 async function orderedInSlices(paths: readonly string[]): Promise<string[]> {

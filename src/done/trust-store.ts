@@ -8,7 +8,7 @@ import { commandLine } from '../kernel/command-line.ts'
 import { SIZE_DETAILS } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
-import { abandonedFix, proveOrClear } from '../kernel/text.ts'
+import { abandonedFix } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { attempt, jsonObjectIn } from '../kernel/values.ts'
 import type { CommandContext } from '../project/command-context.ts'
@@ -32,7 +32,9 @@ export function hasDoneFile(root: string): boolean {
 export function unfinishedFix(root: string, rootOption: string | undefined, task: string, isOver: boolean): string {
   const clear = commandLine(['clear', task], rootOption)
   if (!isSessionFolderName(task)) return abandonedFix(commandLine(['adopt', task], rootOption), clear)
-  return proveOrClear(commandLine([DONE_WORD], rootOption), clear, isOver, !hasDoneFile(root))
+  const prove = hasDoneFile(root) ? 'to run its checks:' : 'to run its checks, restore specs/done.yaml, then:'
+  const done = commandLine([DONE_WORD], rootOption)
+  return `${prove} ${done}; if it is no longer wanted: ${clear}${isOver ? '' : ' --unchecked'}`
 }
 
 /** Never throws, never follows a link. */

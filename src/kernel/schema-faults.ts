@@ -1,58 +1,65 @@
 import type * as z from 'zod/mini'
-import { unknownField } from './text.ts'
+import { counted, unknownField } from './text.ts'
 import { valueAt } from './values.ts'
-import type { FaultPath } from './yaml-text.ts'
+import type { FaultPath, Finding } from './yaml-text.ts'
 
 /** Turns a schema's findings about a file or an option into sentences. */
 
 type Issue = z.core.$ZodIssue
 
-export interface SchemaFault {
-  readonly path: FaultPath
-  /** Unknown fields of the object at `path`. */
-  readonly field?: string
-  readonly detail: string
-}
+/** `field`: an unknown one of the object at `path`. */
+export type SchemaFault = Finding & { readonly field?: string }
 
-/** The schema's own message is used if there are no words for a fault. */
-export interface FaultWords {
-  readonly fieldsAt: (path: FaultPath) => readonly string[]
-  readonly kinds: (kinds: readonly string[], isMissing: boolean) => string
-  readonly values: (values: readonly string[]) => string
-  readonly atLeast?: (size: number | bigint, origin: string) => string
-  readonly atMost?: (size: number | bigint, origin: string) => string
-}
-
-export function schemaFaults(value: unknown, issues: readonly Issue[], words: FaultWords, most: number) {
-  const faults = issues.slice(0, most).flatMap((issue) => issueFaults(value, issue, words, most, []))
-  return faults.slice(0, most)
-}
-
-function issueFaults(whole: unknown, issue: Issue, words: FaultWords, most: number, base: FaultPath): SchemaFault[] {
-  const path = [...base, ...(issue.path as FaultPath)]
-  const isMissing = valueAt(whole, path) === undefined
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys
-        .slice(0, most)
-        .map((field) => ({ path, field, detail: unknownField(field, words.fieldsAt(path)) }))
-    case 'invalid_type':
-      return [{ path, detail: words.kinds([issue.expected], isMissing) }]
-    case 'invalid_value':
-      return [{ path, detail: words.values(issue.values.map(String)) }]
-    case 'invalid_union': {
-      const nearest = nearestOf(issue)
-      if (nearest !== undefined) return nearest.flatMap((inner) => issueFaults(whole, inner, words, most, path))
-      const kinds = issue.errors.flat().map((inner) => (inner as z.core.$ZodIssueInvalidType).expected)
-      return [{ path, detail: words.kinds(kinds, false) }]
+/** Finds at most `most` faults. `subject`: begins their sentences, unless the schema has its own for a fault. */
+export function readBy<T>(
+  schema: z.ZodMiniType<T>,
+  value: unknown,
+  subject: '' | 'it ',
+  most: number,
+): { value: T } | { faults: [SchemaFault, ...SchemaFault[]] } {
+  const read = schema.safeParse(value)
+  if (read.success) return { value: read.data }
+  const faultsOf = (issue: Issue, base: FaultPath = []): SchemaFault[] => {
+    const path = [...base, ...(issue.path as FaultPath)]
+    const fault = (says: string): SchemaFault[] => [{ path, detail: `${subject}${says}` }]
+    switch (issue.code) {
+      case 'unrecognized_keys': {
+        const known = fieldsAt(schema, path)
+        return issue.keys.slice(0, most).map((field) => ({ path, field, detail: unknownField(field, known) }))
+      }
+      case 'invalid_type':
+        return fault(
+          `${valueAt(value, path) === undefined ? 'is missing, and ' : ''}must be ${kindName(issue.expected)}`,
+        )
+      case 'invalid_value':
+        return fault(`must be one of ${issue.values.map((one) => `"${String(one)}"`).join(', ')}`)
+      case 'invalid_union': {
+        const nearest = nearestOf(issue)
+        if (nearest !== undefined) return nearest.flatMap((inner) => faultsOf(inner, path))
+        const kinds = issue.errors.flat().map((inner) => kindName((inner as z.core.$ZodIssueInvalidType).expected))
+        return fault(`must be ${[...new Set(kinds)].join(' or ')}`)
+      }
+      case 'too_small':
+        return fault(`must ${sizeWords('at least', issue.minimum, issue.origin)}`)
+      case 'too_big':
+        return fault(`must ${sizeWords('at most', issue.maximum, issue.origin)}`)
+      default:
+        return [{ path, detail: issue.message }]
     }
-    case 'too_small':
-      return [{ path, detail: words.atLeast?.(issue.minimum, issue.origin) ?? issue.message }]
-    case 'too_big':
-      return [{ path, detail: words.atMost?.(issue.maximum, issue.origin) ?? issue.message }]
-    default:
-      return [{ path, detail: issue.message }]
   }
+  const faults = read.error.issues.slice(0, most).flatMap((issue) => faultsOf(issue))
+  return { faults: faults.slice(0, most) as [SchemaFault, ...SchemaFault[]] }
+}
+
+/** The fields that a value at this path may have; of a union those of all its forms. */
+function fieldsAt(schema: z.core.$ZodType | undefined, path: FaultPath): string[] {
+  const { def } = (schema as z.core.$ZodTypes | undefined)?._zod ?? {}
+  const [key, ...rest] = path
+  if (def?.type === 'optional') return fieldsAt(def.innerType, path)
+  if (def?.type === 'union') return def.options.flatMap((one) => fieldsAt(one, path))
+  if (def?.type === 'object') return key === undefined ? Object.keys(def.shape) : fieldsAt(def.shape[key], rest)
+  if (def?.type === 'array' && key !== undefined) return fieldsAt(def.element, rest)
+  return def?.type === 'record' && key !== undefined ? fieldsAt(def.valueType, rest) : []
 }
 
 /** The issues of the variant that fits the value best: of its type, with the fewest unknown fields. */
@@ -66,11 +73,17 @@ function nearestOf({ errors }: z.core.$ZodIssueInvalidUnion): Issue[] | undefine
 
 const KINDS: Readonly<Record<string, string>> = {
   array: 'a list',
+  boolean: 'true or false',
   int: 'a whole number',
   object: 'an object',
   record: 'an object',
 }
 
-export function kindName(kind: string): string {
+function kindName(kind: string): string {
   return KINDS[kind] ?? `a ${kind}`
+}
+
+function sizeWords(bound: string, size: number | bigint, origin: string): string {
+  if (origin === 'string') return `be ${bound} ${counted(size, 'character')} long`
+  return origin === 'array' ? `have ${bound} ${counted(size, 'entry', 'entries')}` : `be ${bound} ${size}`
 }

@@ -131,12 +131,6 @@ export function quotedNames(names: readonly string[]): string {
   return `${shown.join(', ')}${others === 0 ? '' : ` and ${counted(others, 'other')}`}`
 }
 
-/** `isGone`: whether specs/done.yaml was removed. */
-export function proveOrClear(done: string, clear: string, isOver: boolean, isGone: boolean): string {
-  const prove = isGone ? 'to run its checks, restore specs/done.yaml, then:' : 'to run its checks:'
-  return `${prove} ${done}; if it is no longer wanted: ${clear}${isOver ? '' : ' --unchecked'}`
-}
-
 export function abandonedFix(adopt: string, clear: string): string {
   return `to finish it, in an agent's shell: ${adopt}; if it is done or no longer wanted: ${clear}`
 }

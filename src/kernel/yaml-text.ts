@@ -4,15 +4,14 @@ import { cut, inLine, jsonFaultWords } from './text.ts'
 
 export type FaultPath = readonly (string | number)[]
 
+export type Finding = Readonly<{ path: FaultPath; detail: string }>
+
 export type PlacedFinding = Readonly<{ line: number; column: number; where: string; detail: string }>
 
-type Locate = (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
-
-type YamlText = Readonly<{ kind: 'value'; value: unknown; locate: Locate } | { kind: 'fault'; fault: PlacedFinding }>
-
-export function placedInOrder(findings: readonly Parameters<Locate>[0][], locate: Locate): PlacedFinding[] {
-  return findings.map(locate).sort((one, other) => one.line - other.line || one.column - other.column)
-}
+/** `place`: in the order of the text. */
+type YamlText =
+  | { readonly value: unknown; readonly place: (findings: readonly Finding[]) => PlacedFinding[] }
+  | { readonly faults: readonly PlacedFinding[] }
 
 /** The arguments of an error about findings, of which there is one at least. */
 export function firstOf(findings: readonly PlacedFinding[]) {
@@ -28,7 +27,7 @@ export function readYamlText(text: string, isJson: boolean): YamlText {
   } catch (error) {
     // The parsers are recursive: deep nesting exhausts the stack.
     if (!(error instanceof RangeError)) throw error
-    return { kind: 'fault', fault: { line: 1, column: 1, where: '', detail: TOO_DEEP } }
+    return { faults: [{ line: 1, column: 1, where: '', detail: TOO_DEEP }] }
   }
 }
 
@@ -41,9 +40,7 @@ function readBounded(text: string, isJson: boolean): YamlText {
     const { line, col } = lineCounter.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col), where, detail: inLine(detail) }
   }
-  const faultAt = (offset: number, detail: string): YamlText => {
-    return { kind: 'fault', fault: placed(offset, '', cut(detail, 300)) }
-  }
+  const faultAt = (offset: number, detail: string) => ({ faults: [placed(offset, '', cut(detail, 300))] })
   const syntax = (isJson ? jsonFault(text) : undefined) ?? yamlFault(document) ?? twinKey(document)
   if (syntax !== undefined) return faultAt(syntax.offset, syntax.detail)
   const { contents } = document
@@ -55,8 +52,10 @@ function readBounded(text: string, isJson: boolean): YamlText {
   }
   const unbounded = boundFault(value)
   if (unbounded !== undefined) return faultAt(startOf(contents), unbounded)
-  const locate: Locate = ({ path, detail }) => placed(offsetOf(contents, path), inLine(path.join('.')), detail)
-  return { kind: 'value', value, locate }
+  const locate = ({ path, detail }: Finding) => placed(offsetOf(contents, path), inLine(path.join('.')), detail)
+  const place = (findings: readonly Finding[]): PlacedFinding[] =>
+    findings.map(locate).sort((one, other) => one.line - other.line || one.column - other.column)
+  return { value, place }
 }
 
 const TOO_DEEP = 'nested too deeply to be read'

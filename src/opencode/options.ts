@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { Hooks } from '../hosts/opencode/api.ts'
-import { type SchemaFault, schemaFaults } from '../kernel/schema-faults.ts'
+import { readBy } from '../kernel/schema-faults.ts'
 import { oneLine, suggestion } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
 import { createChatHeadersHook } from '../opencode-hooks/chat-headers.ts'
@@ -11,7 +11,7 @@ import { createJsonErrorRecoveryHook, JSON_ERROR_RECOVERY } from '../opencode-ho
 import { createPhaseReminderHook, PHASE_REMINDER } from '../opencode-hooks/phase-reminder.ts'
 import { createPostReadNudgeHook, POST_READ_NUDGE } from '../opencode-hooks/post-read-nudge.ts'
 import { createReactiveAgentHook } from '../opencode-hooks/reactive-agent.ts'
-import { REACTIVE_RULES, VALUE_WORDS } from '../setup/reactive/reactive-rule.ts'
+import { REACTIVE_RULES } from '../setup/reactive/reactive-rule.ts'
 
 /** `isOptional`: also `true`, for an object without options. */
 function option<T>(schema: z.ZodMiniType<T>, create: (context: HookContext, value: T) => Hooks, isOptional = false) {
@@ -20,10 +20,8 @@ function option<T>(schema: z.ZodMiniType<T>, create: (context: HookContext, valu
     if (isOptional && (typeof value !== 'object' || value === null)) {
       return { path: [], detail: 'it must be true, false or an object' }
     }
-    const read = schema.safeParse(value)
-    return read.success
-      ? (context: HookContext) => create(context, read.data)
-      : (schemaFaults(value, read.error.issues, OPTION_WORDS, 1) as [SchemaFault])[0]
+    const read = readBy(schema, value, 'it ', 1)
+    return 'value' in read ? (context: HookContext) => create(context, read.value) : read.faults[0]
   }
 }
 
@@ -71,10 +69,3 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}) {
   }
   return { ...switches, createHooks: (context: HookContext) => created.map((create) => create(context)), problems }
 }
-
-const OPTION_WORDS = {
-  ...VALUE_WORDS,
-  fieldsAt: () => [],
-  atLeast: (least: number | bigint, origin: string): string =>
-    origin === 'number' || origin === 'int' ? `it must be at least ${least}` : 'it must not be empty',
-} as const

@@ -38,7 +38,7 @@ function boundOf(state: WorkflowState, listed: ListedSteps): number {
   const { phases, maxPrompts } = state.definition
   const current = currentPhase(state)
   const ways = new Map(phases.map(({ id, next }) => [id, targetsOf(next)]))
-  const reached = reachedFrom(current.id, (id) => ways.get(id))
+  const reached = reachedFrom(current.id, ways)
   let bound = state.prompts + restOfVisit(state, current, listed)
   for (const phase of phases) {
     const visits = reached.has(phase.id) ? phase.maxVisits + state.visitsGranted - visitsOf(state, phase.id) : 0

@@ -1,5 +1,4 @@
-import { kindName } from '../../kernel/schema-faults.ts'
-import { counted, quote, suggestion } from '../../kernel/text.ts'
+import { quote, suggestion } from '../../kernel/text.ts'
 import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from './artifact-schema.ts'
 import { PLACEHOLDERS } from './definition-limits.ts'
 
@@ -79,17 +78,3 @@ export const RULE_TEXT = {
   promptEmpty: 'empty',
   promptTooLong: (limit: number): string => `larger than ${limit} bytes`,
 } as const
-
-export const SHAPE_TEXT = {
-  kinds: (kinds: readonly string[], isMissing: boolean): string =>
-    `${isMissing ? 'is missing, and ' : ''}must be ${[...new Set(kinds.map(kindName))].join(' or ')}`,
-  values: (values: readonly string[]): string => `must be one of ${values.map((one) => `"${one}"`).join(', ')}`,
-  atLeast: (size: number | bigint, origin: string): string => `must ${sizeOf('at least', size, origin)}`,
-  atMost: (size: number | bigint, origin: string): string => `must ${sizeOf('at most', size, origin)}`,
-  pointer: 'must be a JSON pointer, such as "/steps" or "/result/passed"',
-} as const
-
-function sizeOf(bound: string, size: number | bigint, origin: string): string {
-  if (origin === 'string') return `be ${bound} ${counted(size, 'character')} long`
-  return origin === 'array' ? `have ${bound} ${counted(size, 'entry', 'entries')}` : `be ${bound} ${size}`
-}

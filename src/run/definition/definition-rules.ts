@@ -1,7 +1,7 @@
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../../kernel/file-pattern.ts'
-import type { FaultPath } from '../../kernel/yaml-text.ts'
+import type { FaultPath, Finding } from '../../kernel/yaml-text.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
-import { endless, followers, phasesOnLoops, reachable, reachedFrom, reversed } from './definition.ts'
+import { endless, reachedFrom, reversed, waysIn } from './definition.ts'
 import {
   ARTIFACT_OF,
   END,
@@ -20,14 +20,12 @@ import {
 import { RULE_TEXT } from './definition-messages.ts'
 import { checkShape, type DefinitionFile, type PhaseFile } from './definition-schema.ts'
 
-export type DefinitionFinding = Readonly<{ path: FaultPath; detail: string }>
-
 const STEP_FIELDS = [
   ...(['step_prompt', 'step_prompt_file', 'step_check', 'parallel'] as const),
   ...(['max_step_attempts', 'max_skips', 'on_exhausted'] as const),
 ]
 
-export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
+export function checkRules(file: DefinitionFile): { faults: Finding[]; warnings: Finding[] } {
   const ids = new Set([END, ...file.phases.map(({ id }) => id)])
   const names = namesIn(file)
   const faults = [
@@ -57,8 +55,8 @@ export function namesIn({ phases, inputs = {} }: DefinitionFile) {
   }
 }
 
-function inputFaults({ inputs = {} }: DefinitionFile): DefinitionFinding[] {
-  const found: DefinitionFinding[] = []
+function inputFaults({ inputs = {} }: DefinitionFile): Finding[] {
+  const found: Finding[] = []
   const names = Object.keys(inputs)
   if (names.length > MAX_INPUTS) found.push({ path: ['inputs'], detail: RULE_TEXT.tooManyInputs(MAX_INPUTS) })
   for (const name of names) {
@@ -72,7 +70,7 @@ function inputFaults({ inputs = {} }: DefinitionFile): DefinitionFinding[] {
 }
 
 function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, isKnown: (name: string) => boolean) {
-  const found: DefinitionFinding[] = []
+  const found: Finding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     found.push({ path: ['phases', index, ...path], detail })
   }
@@ -160,9 +158,9 @@ function schemaFaultText({ path, problem }: SchemaFault): string {
   return problem === 'unknown' ? RULE_TEXT.unknownKeyword(keyword) : RULE_TEXT.valueKind(keyword, problem)
 }
 
-function twins(file: DefinitionFile): DefinitionFinding[] {
+function twins(file: DefinitionFile): Finding[] {
   const seen = new Set<string>()
-  const found: DefinitionFinding[] = []
+  const found: Finding[] = []
   for (const [index, phase] of file.phases.entries()) {
     for (const name of ['id', 'artifact'] as const) {
       const value = phase[name]
@@ -176,7 +174,7 @@ function twins(file: DefinitionFile): DefinitionFinding[] {
   return found
 }
 
-function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
+function artifactsBelowArtifacts(file: DefinitionFile): Finding[] {
   const artifacts = new Set(file.phases.map(({ artifact }) => artifact?.toLowerCase()))
   return file.phases.flatMap(({ artifact = '' }, index) => {
     const parts = artifact.split('/')
@@ -187,32 +185,33 @@ function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
   })
 }
 
-function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[] {
-  const edges = followers(file)
-  const leading = reversed(edges)
-  const reached = reachable(edges)
-  const looping = phasesOnLoops(edges)
-  const stuck = new Set(endless(file, edges))
+function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
+  const ways = waysIn(file)
+  const leading = reversed(ways)
+  const byId = new Map(file.phases.map((phase) => [phase.id, phase]))
+  const [start = ''] = ways.keys()
+  const reached = reachedFrom(start, ways)
+  const stuck = new Set(endless(ways, start))
   const forms = new Map<string, string>()
   return file.phases.flatMap((phase, index) => {
-    const found: DefinitionFinding[] = []
+    const found: Finding[] = []
     const warn = (path: FaultPath, detail: string): void => {
       found.push({ path: ['phases', index, ...path], detail })
     }
-    if (isGraph && !reached.has(index)) warn(['id'], RULE_TEXT.unreachable(phase.id))
-    if (isGraph && looping.has(index) && phase.max_visits === undefined) warn(['id'], RULE_TEXT.unbounded(phase.id))
-    if (isGraph && stuck.has(index)) warn(['next'], RULE_TEXT.endless(phase.id))
-    let before: ReadonlyMap<number, number> | undefined
-    const leadsHere = (from: number): boolean => {
-      before ??= reachedFrom(index, (one) => leading[one])
+    const { id } = phase
+    let before: ReadonlyMap<string, string> | undefined
+    const leadsHere = (from: string): boolean => {
+      before ??= reachedFrom(id, leading)
       return before.has(from)
     }
-    for (const target of isGraph ? (edges[index] ?? []) : []) {
-      const steps = file.phases[target]?.steps
+    if (isGraph && id !== start && !reached.has(id)) warn(['id'], RULE_TEXT.unreachable(id))
+    const isOnLoop = isGraph && phase.max_visits === undefined && reachedFrom(id, ways, id).has(id)
+    if (isOnLoop) warn(['id'], RULE_TEXT.unbounded(id))
+    if (isGraph && stuck.has(id)) warn(['next'], RULE_TEXT.endless(id))
+    for (const target of isGraph ? (ways.get(id) ?? []) : []) {
+      const steps = byId.get(target)?.steps
       const isChecklist = steps !== undefined && !Array.isArray(steps) && 'checklist' in steps
-      if (isChecklist && leadsHere(target)) {
-        warn(['next'], RULE_TEXT.backToChecklist(file.phases[target]?.id ?? '', steps.from))
-      }
+      if (isChecklist && leadsHere(target)) warn(['next'], RULE_TEXT.backToChecklist(target, steps.from))
     }
     if (phase.artifact !== undefined) {
       const other = forms.get(phase.artifact.normalize().toLowerCase())
@@ -223,13 +222,13 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
     }
     if (phase.steps !== undefined && !Array.isArray(phase.steps)) {
       const { from } = phase.steps
-      const makers = file.phases.flatMap((one, at) => (one.artifact === from ? [at] : []))
-      const isChecked = file.phases.every((one) => one.artifact !== from || one.check?.json_schema !== undefined)
+      const makers = file.phases.filter(({ artifact }) => artifact === from)
+      const isChecked = makers.every(({ check }) => check?.json_schema !== undefined)
       const isChecklist = 'checklist' in phase.steps
       // A list of tasks may have existed before the run.
       if (makers.length === 0 && isChecklist) return found
       if (makers.length === 0) warn(['steps', 'from'], RULE_TEXT.unmade(from))
-      else if (isGraph && !makers.some(leadsHere)) {
+      else if (isGraph && !makers.some((one) => leadsHere(one.id))) {
         warn(['steps', 'from'], RULE_TEXT.madeLater(from, phase.id))
       } else if (!isChecked && !isChecklist) warn(['steps', 'from'], RULE_TEXT.unlisted(from))
     }

@@ -1,21 +1,22 @@
 import * as z from 'zod/mini'
 import { described, optionally } from '../../kernel/described.ts'
-import { type SchemaFault, schemaFaults } from '../../kernel/schema-faults.ts'
+import { readBy, type SchemaFault } from '../../kernel/schema-faults.ts'
 import { MAX_INPUT_LENGTH } from '../../kernel/values.ts'
-import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
-import { SHAPE_TEXT } from './definition-messages.ts'
 import { POINTER } from './steps.ts'
 
 export const MAX_PROMPT_LENGTH = 50_000
 
-const limit = (description: string) => described(z.int().check(z.minimum(1), z.maximum(1000)), description)
+const whole = (least: number, most: number) => z.int().check(z.minimum(least), z.maximum(most))
+const limit = (description: string) => described(whole(1, 1000), description)
 const text = (description: string, most = 200) =>
   described(z.string().check(z.minLength(1), z.maxLength(most)), description)
 
+const NO_POINTER = 'must be a JSON pointer, such as "/steps" or "/result/passed"'
+
 const pointer = (description: string) =>
-  described(z.string().check(z.regex(POINTER, SHAPE_TEXT.pointer), z.maxLength(500)), description)
+  described(z.string().check(z.regex(POINTER, NO_POINTER), z.maxLength(500)), description)
 
 const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.record(z.string(), z.unknown())])
 
@@ -32,7 +33,7 @@ const check = described(
       z.array(text('A pattern of files, relative to the root.')).check(z.maxLength(100)),
       'The files that a passed check is bound to: a change makes it void. At most 2,000 files.',
     ),
-    min_bytes: z.optional(z.int().check(z.minimum(0), z.maximum(1_000_000_000))),
+    min_bytes: z.optional(whole(0, 1_000_000_000)),
     json: z.optional(z.boolean()),
     json_schema: z.optional(jsonSchema('A JSON Schema; implies json.')),
   }),
@@ -88,7 +89,7 @@ const input = z.strictObject({
   required: optionally(z.boolean(), 'True if `start` must be given a value.', { default: false }),
 })
 
-const budget = (description: string) => described(z.int().check(z.minimum(1), z.maximum(MAX_BUDGET)), description)
+const budget = (description: string) => described(whole(1, MAX_BUDGET), description)
 
 const phase = z.strictObject({
   id: text('Unique id of the phase: a letter, then letters, digits, "_" and "-".', 60),
@@ -121,14 +122,10 @@ const phase = z.strictObject({
   step_prompt: z.optional(text('The template of the prompt for each step.', MAX_PROMPT_LENGTH)),
   step_prompt_file: z.optional(text('A file with the prompt for each step, beside the definition or below it.')),
   step_check: z.optional(stepCheck),
-  parallel: optionally(
-    z.int().check(z.minimum(1), z.maximum(MAX_PARALLEL)),
-    'How many steps may be in progress at once.',
-    { default: 1 },
-  ),
+  parallel: optionally(whole(1, MAX_PARALLEL), 'How many steps may be in progress at once.', { default: 1 }),
   max_step_attempts: z.optional(limit('Maximum number of prompts for one step (default: 3).')),
   max_skips: optionally(
-    z.int().check(z.minimum(0), z.maximum(MAX_PHASE_STEPS)),
+    whole(0, MAX_PHASE_STEPS),
     'Maximum number of steps that may be skipped in one visit; one more, and the run has failed. If all steps fail, it has failed too.',
   ),
   on_exhausted: optionally(
@@ -149,7 +146,7 @@ export const DEFINITION_SCHEMA = z.strictObject({
     budget('Maximum number of prompts of a run, with all its resumes. After that it has stalled.'),
   ),
   max_minutes: z.optional(
-    budget('Maximum number of minutes that a run may work, with all its resumes; waiting for approval is not counted.'),
+    budget('Maximum number of minutes that a run may work, with all its resumes; time for approval is not counted.'),
   ),
   phases: z.array(phase).check(z.minLength(1), z.maxLength(MAX_PHASES)),
 })
@@ -158,23 +155,12 @@ export type DefinitionFile = z.infer<typeof DEFINITION_SCHEMA>
 export type PhaseFile = DefinitionFile['phases'][number]
 
 export function checkShape(value: unknown): { file: DefinitionFile } | { faults: SchemaFault[] } {
-  const parsed = DEFINITION_SCHEMA.safeParse(value)
-  if (parsed.success) return { file: parsed.data }
-  const faults = schemaFaults(value, parsed.error.issues, { ...SHAPE_TEXT, fieldsAt }, MAX_FAULTS)
+  const read = readBy(DEFINITION_SCHEMA, value, '', MAX_FAULTS)
+  if ('value' in read) return { file: read.value }
   return {
-    faults: faults.map(({ path, field, detail }) => ({ path: field === undefined ? path : [...path, field], detail })),
+    faults: read.faults.map(({ path, field, detail }) => ({
+      path: field === undefined ? path : [...path, field],
+      detail,
+    })),
   }
-}
-
-function fieldsAt(path: FaultPath): string[] {
-  const name = path.findLast((part) => typeof part === 'string')
-  const objects: Readonly<Record<string, readonly { shape: object }[]>> = {
-    phases: [phase],
-    check: [check],
-    step_check: [stepCheck],
-    next: [ways, caseWays],
-    steps: [stepSource, checklistSource],
-  }
-  const known = name === undefined ? [DEFINITION_SCHEMA] : path.at(-2) === 'inputs' ? [input] : (objects[name] ?? [])
-  return [...new Set(known.flatMap(({ shape }) => Object.keys(shape)))]
 }

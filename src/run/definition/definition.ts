@@ -62,13 +62,13 @@ const DEFAULT_LOOP_VISITS = 3
 
 /** Fills in every default, and every prompt as text. */
 export function snapshotOf(file: DefinitionFile, promptText: (name: string) => string | undefined): object {
-  const looping = phasesOnLoops(followers(file))
+  const ways = waysIn(file)
   const phases = file.phases.map((written, index) => {
     const { prompt_file: prompt, step_prompt_file: stepPrompt, gate = 'strict' } = written
     return inOrder(PHASE_FIELDS, {
       gate,
       max_attempts: DEFAULT_ATTEMPTS[gate],
-      max_visits: looping.has(index) ? DEFAULT_LOOP_VISITS : 1,
+      max_visits: reachedFrom(written.id, ways, written.id).has(written.id) ? DEFAULT_LOOP_VISITS : 1,
       max_step_attempts: DEFAULT_STEP_ATTEMPTS,
       on_exhausted: 'skip',
       ...written,
@@ -108,8 +108,6 @@ export function inputValues({ inputs }: Definition, given: readonly GivenInput[]
   return Object.fromEntries(values)
 }
 
-type Edges = readonly (readonly number[])[]
-
 export function nextOf({ next }: PhaseFile, following: PhaseFile | undefined): object {
   if (typeof next !== 'object') {
     const target = next ?? following?.id ?? END
@@ -122,54 +120,45 @@ export function nextOf({ next }: PhaseFile, following: PhaseFile | undefined): o
   return { pass: target, fail: target, verdict, reason, cases: next.cases, default: next.default }
 }
 
-function targetsIn({ phases }: DefinitionFile): string[][] {
-  return phases.map((phase, index) => targetsOf(readNext(nextOf(phase, phases[index + 1])) as Next))
+/** The phases that each phase may lead to, and END, by their ids. */
+export type Ways = ReadonlyMap<string, readonly string[]>
+
+export function waysIn({ phases }: DefinitionFile): Ways {
+  const targets = (phase: PhaseFile, index: number) => targetsOf(readNext(nextOf(phase, phases[index + 1])) as Next)
+  return new Map(phases.map((phase, index) => [phase.id, targets(phase, index)]))
 }
 
-export function followers(file: DefinitionFile): Edges {
-  const indexes = new Map(file.phases.map((phase, index) => [phase.id, index]))
-  return targetsIn(file).map((targets) => targets.flatMap((id) => indexes.get(id) ?? []))
-}
-
-export function reachable(edges: Edges): Set<number> {
-  return new Set([0, ...reachedFrom(0, (index) => edges[index]).keys()])
-}
-
-export function phasesOnLoops(edges: Edges): Set<number> {
-  const following = (index: number) => edges[index]
-  return new Set([...edges.keys()].filter((index) => reachedFrom(index, following).has(index)))
-}
-
-export function reversed(edges: Edges): Edges {
-  const leading: number[][] = edges.map(() => [])
-  for (const [index, targets] of edges.entries()) for (const target of targets) leading[target]?.push(index)
+export function reversed(ways: Ways): Ways {
+  const leading = new Map([...ways.keys(), END].map((id): [string, string[]] => [id, []]))
+  for (const [id, targets] of ways) for (const target of targets) leading.get(target)?.push(id)
   return leading
 }
 
-/** Each place with the one before it. `start` itself only if a way leads back to it. */
-export function reachedFrom<Place>(start: Place, following: (place: Place) => readonly Place[] | undefined) {
-  const reached = new Map<Place, Place>()
+/** Each place with the one before it, up to the place `until`. `start` itself only if a way leads back to it. */
+export function reachedFrom(start: string, ways: Pick<Ways, 'get'>, until?: string): ReadonlyMap<string, string> {
+  const reached = new Map<string, string>()
   const open = [start]
   for (const place of open) {
-    for (const next of following(place) ?? []) {
+    for (const next of ways.get(place) ?? []) {
       if (reached.has(next)) continue
       reached.set(next, place)
+      if (next === until) return reached
       open.push(next)
     }
   }
   return reached
 }
 
-export function endless(file: DefinitionFile, edges: Edges): number[] {
-  const leading = reversed(edges)
-  const last = targetsIn(file).flatMap((targets, index) => (targets.includes(END) ? [index] : []))
-  const ending = reachedFrom<number | undefined>(undefined, (index) => (index === undefined ? last : leading[index]))
-  const found: number[] = []
-  const known = new Set<number>()
-  for (const index of [...reachable(edges)].sort((one, other) => one - other)) {
-    if (ending.has(index) || known.has(index)) continue
-    found.push(index)
-    for (const following of reachedFrom(index, (one) => edges[one]).keys()) known.add(following)
+/** The first phase of each part that no way leads out of, to END. */
+export function endless(ways: Ways, start: string): string[] {
+  const ending = reachedFrom(END, reversed(ways))
+  const reached = reachedFrom(start, ways)
+  const found: string[] = []
+  const known = new Set<string>()
+  for (const id of ways.keys()) {
+    if (ending.has(id) || known.has(id) || !(id === start || reached.has(id))) continue
+    found.push(id)
+    for (const following of reachedFrom(id, ways).keys()) known.add(following)
   }
   return found
 }

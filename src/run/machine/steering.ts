@@ -1,5 +1,5 @@
 import type { ErrorArguments } from '../../kernel/errors.ts'
-import { type Definition, reachedFrom } from '../definition/definition.ts'
+import { type Definition, reachedFrom, type Ways } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase, targetsOf } from '../definition/phase-fields.ts'
 import type { Observation } from './observation.ts'
@@ -204,8 +204,6 @@ export function enterFrom(state: WorkflowState, phase: Phase, nowMs: number) {
   return { state: limitGranted(enter(noted, phase, nowMs)) }
 }
 
-type Ways = ReadonlyMap<string, readonly string[]>
-
 function passingWays({ phases }: Definition): Ways {
   return new Map(phases.map(({ id, next }) => [id, next.cases === undefined ? [next.pass] : targetsOf(next)]))
 }
@@ -213,7 +211,7 @@ function passingWays({ phases }: Definition): Ways {
 /** Whether the run must do the phase, perhaps again, if no verdict fails. The current phase is not ahead. */
 export function aheadOf({ definition, phase }: WorkflowState): (id: string) => boolean {
   const ways = passingWays(definition)
-  const reached = reachedFrom(phase, (id) => ways.get(id))
+  const reached = reachedFrom(phase, ways)
   return (id) => id !== phase && reached.has(id) && isCertain(ways, phase, id)
 }
 
@@ -221,7 +219,7 @@ export function aheadOf({ definition, phase }: WorkflowState): (id: string) => b
 function forwardWays(definition: Definition): Ways {
   const { phases } = definition
   const passing = passingWays(definition)
-  const isLoop = (from: string, fail: string) => from === fail || reachedFrom(fail, (id) => passing.get(id)).has(from)
+  const isLoop = (from: string, fail: string) => from === fail || reachedFrom(fail, passing, from).has(from)
   return new Map(
     phases.map(({ id, next }) => [
       id,
@@ -232,16 +230,16 @@ function forwardWays(definition: Definition): Ways {
 
 /** Whether every way to the end leads through the phase. */
 function isCertain(ways: Ways, from: string, id: string): boolean {
-  return id === from || !reachedFrom(from, (one) => ways.get(one)?.filter((target) => target !== id)).has(END)
+  return id === from || !reachedFrom(from, { get: (one) => ways.get(one)?.filter((target) => target !== id) }).has(END)
 }
 
 function leadsTo(ways: Ways, from: string, to: string): boolean {
-  return from === to || reachedFrom(from, (id) => ways.get(id)).has(to)
+  return from === to || reachedFrom(from, ways, to).has(to)
 }
 
 /** From `from` to the phase before `to`; empty if no way leads there. */
 function wayTo(ways: Ways, from: string, to: string): string[] {
-  const before = reachedFrom(from, (id) => ways.get(id))
+  const before = reachedFrom(from, ways, to)
   const way: string[] = []
   for (let id = before.get(to); id !== undefined; id = id === from ? undefined : before.get(id)) way.unshift(id)
   return way

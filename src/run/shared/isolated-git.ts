@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
 import { devNull } from 'node:os'
-import { ENDING_SIGNALS } from '../../disk/bounded-run.ts'
+import { runGroup } from '../../disk/bounded-run.ts'
 import { oneLine } from '../../kernel/text.ts'
-import { attempt } from '../../kernel/values.ts'
 
 /** Runs git without hooks and prompts, but with the user's credentials. */
 
@@ -43,63 +41,36 @@ export interface GitCall {
   readonly input?: Buffer | string
 }
 
-export function runGit({ root, until, input }: GitCall, ...words: readonly string[]): Promise<GitAnswer> {
-  return new Promise((resolve) => {
-    const ownGroup = process.platform !== 'win32'
-    // Its own session has no terminal, so ssh cannot ask there.
-    const child = spawn('git', [...ISOLATED, ...words], {
-      cwd: root,
-      env: isolatedEnvironment(process.env),
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: ownGroup,
-      windowsHide: true,
-    })
-    const pieces: Buffer[] = []
-    let length = 0
-    let complaint = ''
-    let isCut = false
-    const cut = (): void => {
-      isCut = true
-      // The process may have ended.
-      attempt(() => (ownGroup && child.pid !== undefined ? process.kill(-child.pid, 'SIGKILL') : child.kill('SIGKILL')))
-      child.stdout.destroy()
-      child.stderr.destroy()
-    }
-    // The child has a process group of its own, which the terminal does not signal.
-    const interrupt = (signal: NodeJS.Signals): void => {
-      cut()
-      for (const each of ENDING_SIGNALS) process.off(each, interrupt)
-      process.kill(process.pid, signal)
-    }
-    for (const each of ENDING_SIGNALS) process.on(each, interrupt)
-    const timer = setTimeout(cut, Math.max(1, until - performance.now()))
-    const end = (status: number | undefined): void => {
-      clearTimeout(timer)
-      for (const each of ENDING_SIGNALS) process.off(each, interrupt)
-      const detail = isCut ? 'it took too long, or answered too much' : reasonIn(complaint)
-      resolve({ status: isCut ? undefined : status, bytes: Buffer.concat(pieces), detail })
-    }
-    child.once('error', (error) => {
-      complaint = error.message
-      end(undefined)
-    })
-    // Without a free file descriptor there are no streams either (EMFILE).
-    if (child.pid === undefined) return
-    child.stdout.on('data', (piece: Buffer) => {
+export async function runGit({ root, until, input }: GitCall, ...words: readonly string[]): Promise<GitAnswer> {
+  const pieces: Buffer[] = []
+  let length = 0
+  let complaint = ''
+  const overflow = new AbortController()
+  const end = await runGroup({
+    file: 'git',
+    words: [...ISOLATED, ...words],
+    cwd: root,
+    env: isolatedEnvironment(process.env),
+    input,
+    limitMs: Math.max(1, until - performance.now()),
+    signal: overflow.signal,
+    obeysSignals: true,
+    onOutput: (piece) => {
       length += piece.length
-      if (length > ANSWER_BYTES) cut()
+      if (length > ANSWER_BYTES) overflow.abort()
       else pieces.push(piece)
-    })
-    child.stderr.on('data', (piece: Buffer) => {
+    },
+    onErrors: (piece) => {
       complaint = (complaint + piece.toString()).slice(-COMPLAINT_BYTES)
-    })
-    child.stdin.on('error', () => {})
-    child.stdin.end(input ?? '')
-    // ssh may leave a process that keeps stderr open (ControlPersist), so we take what it wrote until now. A busy event
-    // loop runs timers before it reads, and immediates after.
-    child.once('exit', () => setTimeout(setImmediate, 100, () => child.stderr.destroy()).unref())
-    child.once('close', (status) => end(status ?? undefined))
+    },
   })
+  // The signal was for this process. The terminal does not signal git, which has a group of its own.
+  if (end.kind === 'interrupted' && !overflow.signal.aborted) process.kill(process.pid, end.by)
+  const bytes = Buffer.concat(pieces)
+  if (end.kind === 'exited') return { status: end.exitCode, bytes, detail: reasonIn(complaint) }
+  if (end.kind === 'not-started') return { status: undefined, bytes, detail: `git cannot be started (${end.detail})` }
+  const detail = end.kind === 'killed' ? reasonIn(complaint) : 'it took too long, or answered too much'
+  return { status: undefined, bytes, detail }
 }
 
 function reasonIn(complaint: string): string {

@@ -39,7 +39,15 @@ export type UnreadableRun = Readonly<{ run: string; problem: PostflightError }>
 export async function readRuns(call: GitCall, remote: string) {
   const { runs, lost } = await listRefs(call, remote)
   const missing = await withoutCommit(call, runs)
-  const isFetched = missing.length === 0 || (await canFetch(call, remote, missing))
+  // git refuses all of them for one broken object, and keeps nothing of a fetch that took too long. Fetched one by one,
+  // each stays for the next try.
+  const fetchAll = () => fetchRuns(partOf(call, AT_ONCE_SHARE), remote, missing)
+  const isFetched =
+    missing.length === 0 ||
+    (await fetchAll().then(
+      () => true,
+      () => false,
+    ))
   const read: (RemoteRun | UnreadableRun)[] = []
   for (const [run, commit] of [...runs].sort(([one], [other]) => (one < other ? -1 : 1))) {
     try {
@@ -62,19 +70,6 @@ async function withoutCommit(call: GitCall, runs: ReadonlyMap<string, string>): 
 }
 
 const AT_ONCE_SHARE = 0.3
-
-/**
- * Whether all runs were fetched at once. git refuses all of them for one broken object, and keeps nothing of a fetch that
- * took too long; fetched one by one, each stays for the next try.
- */
-async function canFetch(call: GitCall, remote: string, runs: readonly string[]): Promise<boolean> {
-  try {
-    await fetchRuns(partOf(call, AT_ONCE_SHARE), remote, runs)
-    return true
-  } catch {
-    return false
-  }
-}
 
 export async function findRun(call: GitCall, remote: string, word: string): Promise<RemoteRun> {
   const commit = isRunId(word) ? await commitOf(call, remote, word) : ''

@@ -3,11 +3,11 @@ import { inspectNamed, readInside } from '../../disk/folders.ts'
 import { requireText } from '../../disk/read.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { firstOf, type PlacedFinding, placedInOrder, readYamlText } from '../../kernel/yaml-text.ts'
+import { type Finding, firstOf, type PlacedFinding, readYamlText } from '../../kernel/yaml-text.ts'
 import { type Definition, readDefinition, snapshotOf } from '../definition/definition.ts'
 import { isInsidePath, unknownPlaceholders } from '../definition/definition-limits.ts'
 import { RULE_TEXT } from '../definition/definition-messages.ts'
-import { checkDefinition, type DefinitionFinding, namesIn } from '../definition/definition-rules.ts'
+import { checkDefinition, namesIn } from '../definition/definition-rules.ts'
 import { type DefinitionFile, MAX_PROMPT_LENGTH } from '../definition/definition-schema.ts'
 
 /** In bytes. */
@@ -19,17 +19,16 @@ const SNAPSHOT_MEBIBYTES = 16
 /** `isPartial`: the rest is checked only once these faults are fixed. */
 export function loadDefinition(file: string) {
   const read = readYamlText(requireText(file, file, DEFINITION_LIMIT), /\.json$/i.test(file))
-  if (read.kind === 'fault') return partly([read.fault])
-  const { value, locate } = read
-  const inOrder = (findings: readonly DefinitionFinding[]): PlacedFinding[] => placedInOrder(findings, locate)
+  if ('faults' in read) return partly(read.faults)
+  const { value, place } = read
   const checked = checkDefinition(value)
-  if (checked.file === undefined) return partly(inOrder(checked.faults))
+  if (checked.file === undefined) return partly(place(checked.faults))
   const prompts = readPromptFiles(checked.file, path.dirname(file))
-  const faults = inOrder([...checked.faults, ...prompts.faults])
-  const warnings = inOrder(checked.warnings)
+  const faults = place([...checked.faults, ...prompts.faults])
+  const warnings = place(checked.warnings)
   const definition = faults.length > 0 ? undefined : makeReady(checked.file, prompts.texts)
   if (faults.length === 0 && definition === undefined) {
-    faults.push(locate({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) }))
+    faults.push(...place([{ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) }]))
   }
   return { faults, warnings, definition, isPartial: false }
 }
@@ -56,7 +55,7 @@ function makeReady(file: DefinitionFile, texts: ReadonlyMap<string, string>): De
 
 function readPromptFiles(file: DefinitionFile, folder: string) {
   const texts = new Map<string, string>()
-  const faults: DefinitionFinding[] = []
+  const faults: Finding[] = []
   const names = namesIn(file)
   for (const [index, phase] of file.phases.entries()) {
     for (const key of ['prompt_file', 'step_prompt_file'] as const) {

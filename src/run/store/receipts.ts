@@ -89,9 +89,7 @@ function isUnchanged(folder: string, artifact: string, receipt: Receipt): boolea
 
 function timesOf(folder: string, artifact: string): Receipt['artifactTimes'] {
   const found = attempt(() => inspectInside(folder, artifact))
-  if (found?.kind !== 'file') return undefined
-  const { size, modifiedMs, changedMs } = found
-  return { size, modifiedMs, changedMs }
+  return found?.kind === 'file' ? found : undefined
 }
 
 function hashOf(folder: string, artifact: string): string {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type FaultWords, kindName, type SchemaFault, schemaFaults } from '../../kernel/schema-faults.ts'
+import { readBy } from '../../kernel/schema-faults.ts'
 import { oneLine, quote } from '../../kernel/text.ts'
 
 export interface ReactiveRule {
@@ -20,10 +20,9 @@ export interface ReactiveRule {
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const LONGEST_TIMEOUT_MS = 3_600_000
-const OUT_OF_RANGE = `it must be between 1 and ${LONGEST_TIMEOUT_MS}`
 const NO_MODEL = 'it must name a provider and a model, as provider/model'
 
-const word = () => z.string().check(z.trim(), z.minLength(1, 'it must not be empty'))
+const word = () => z.string().check(z.trim(), z.minLength(1))
 
 const RULE = z.strictObject({
   tool: word(),
@@ -32,30 +31,19 @@ const RULE = z.strictObject({
   agent: z.optional(word()),
   model: z.optional(z.string().check(z.regex(/^[^/\s]+\/\S+$/, NO_MODEL))),
   tools: z.optional(z.array(word())),
-  timeoutMs: z.optional(z.int().check(z.minimum(1, OUT_OF_RANGE), z.maximum(LONGEST_TIMEOUT_MS, OUT_OF_RANGE))),
+  timeoutMs: z.optional(z.int().check(z.minimum(1), z.maximum(LONGEST_TIMEOUT_MS))),
   answer: z.optional(z.enum(['context', 'block'])),
 })
 
 /** The option `reactive` of OpenCode's plugin, and the file of `postflight install --reactive`. */
 export const REACTIVE_RULES: z.ZodMiniType<readonly ReactiveRule[]> = z.array(RULE)
 
-/** Every number is a whole one here. */
-const KINDS: Readonly<Record<string, string>> = { boolean: 'true or false', number: kindName('int') }
-
-/** For a rule, and for the options of OpenCode's plugin. */
-export const VALUE_WORDS: Pick<FaultWords, 'kinds' | 'values'> = {
-  kinds: ([kind = ''], isMissing) => (isMissing ? 'it is missing' : `it must be ${KINDS[kind] ?? kindName(kind)}`),
-  values: (values) => `it must be ${values.map((value) => `"${value}"`).join(' or ')}`,
-}
-
-const RULE_WORDS: FaultWords = { ...VALUE_WORDS, fieldsAt: () => Object.keys(RULE.shape) }
-
 export function readRules(value: unknown) {
-  const read = REACTIVE_RULES.safeParse(value)
-  if (read.success) return read.data
-  const [fault] = schemaFaults(value, read.error.issues, RULE_WORDS, 1) as [SchemaFault]
-  const [index, ...fields] = fault.path
-  return { rule: typeof index === 'number' ? index + 1 : undefined, field: fields.join('.'), detail: fault.detail }
+  const read = readBy(REACTIVE_RULES, value, 'it ', 1)
+  if ('value' in read) return read.value
+  const [{ path, detail }] = read.faults
+  const [index, ...fields] = path
+  return { rule: typeof index === 'number' ? index + 1 : undefined, field: fields.join('.'), detail }
 }
 
 /** `args` may be anything: OpenCode checks them later. */

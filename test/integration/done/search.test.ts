@@ -49,11 +49,12 @@ describe('the files of a rule', () => {
     ['node_modules/**', [], []],
     ['src/.*', [], []],
     ['.git/**', [], []],
+    ['src/etc/pass*', [], []],
   ])('of %j unless %j are found, at once and beside other work', async (when, unless, expected) => {
     const rule = { when: [when], unless }
     expect(new FileSearch(project.dir).pathsOf(rule)).toEqual(expected)
     const search = new FileSearch(project.dir)
-    await search.prepare([rule, { when: ['**'], unless: [] }])
+    await search.prepare([{ when: ['**'], unless: [] }, rule])
     expect(search.pathsOf(rule)).toEqual(expected)
   })
 })

@@ -12,7 +12,6 @@ import {
   counted,
   jsonFaultWords,
   listed,
-  proveOrClear,
   quote,
   quotedNames,
   unknownField,
@@ -76,7 +75,6 @@ describe('sentences about files, and parts of sentences', () => {
       counted,
       listed,
       jsonFaultWords,
-      proveOrClear,
       unparsedMarker,
     },
     {
@@ -104,7 +102,6 @@ describe('sentences about files, and parts of sentences', () => {
         [0, 'entry', 'entries'],
       ],
       listed: [[[]], [['a']], [['a', 'b']], [['a', 'b', 'c'], 'or'], [[2, 5, 6]]],
-      proveOrClear: [true, false].map((is) => ['`postflight done`', 'postflight clear done', is, is] as const),
       unparsedMarker: [[['is empty', 'is old']]],
       jsonFaultWords: [['CommaExpected'], ['InvalidEscapeCharacter']],
     },

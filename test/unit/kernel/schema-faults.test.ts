@@ -1,43 +1,52 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { schemaFaults } from '../../../src/kernel/schema-faults.ts'
+import { readBy } from '../../../src/kernel/schema-faults.ts'
 import { succeeds, valueAt } from '../../../src/kernel/values.ts'
 
-const WORDS = {
-  fieldsAt: () => ['known'],
-  kinds: (kinds: readonly string[], isMissing: boolean) => `${kinds.join('|')}${isMissing ? '?' : ''}`,
-  values: (values: readonly string[]) => values.join('|'),
-}
 const CHECK = z.union([
   z.string(),
   z.strictObject({ run: z.string() }),
   z.strictObject({ run: z.number(), times: z.number(), step: z.optional(z.string()) }),
 ])
-const SCHEMA = z.strictObject({ list: z.array(CHECK), kind: z.enum(['a', 'b']), size: z.number().check(z.gte(3)) })
+const text = z.string().check(z.minLength(1), z.maxLength(2))
+const SCHEMA = z.strictObject({
+  list: z.array(CHECK),
+  kind: z.enum(['a', 'b']),
+  size: z.int().check(z.gte(3), z.lte(9)),
+  known: z.optional(z.record(z.string(), z.strictObject({ all: z.optional(z.array(text).check(z.maxLength(1))) }))),
+  flag: z.optional(z.union([z.boolean(), z.array(z.int()).check(z.minLength(1))])),
+})
 const FINE = { list: ['x'], kind: 'a', size: 3 }
+const withTexts = (all: string[]) => ({ known: { x: { all } } })
 
-it.each<[string, object, readonly string[]]>([
-  ['a missing value', { ...FINE, kind: undefined, size: undefined }, ['kind: a|b', 'size: number?']],
-  ['unknown fields', { ...FINE, x: 1, y: 1 }, [': unknown field "x"', ': unknown field "y"']],
-  ['a slip', { ...FINE, knwon: 1 }, [': unknown field "knwon" (did you mean "known"?)']],
-  ['no form of a value', { ...FINE, list: [1, []] }, ['list.0: string|object|object', 'list.1: string|object|object']],
+it.each<[string, object, string]>([
+  ['a missing value', { kind: undefined }, 'kind: must be one of "a", "b"'],
+  ['a missing number', { size: undefined }, 'size: is missing, and must be a number'],
+  ['unknown fields', { x: 1, y: 1 }, ': unknown field "x"; : unknown field "y"'],
+  ['a slip', { knwon: 1 }, ': unknown field "knwon" (did you mean "known"?)'],
+  ['a slip in a record', { known: { x: { al: 1 } } }, 'known.x: unknown field "al" (did you mean "all"?)'],
   [
-    'the nearest form',
-    { ...FINE, list: [{ run: [], times: 1, z: 1 }] },
-    ['list.0.run: number', 'list.0: unknown field "z"'],
+    'a slip in a list',
+    { list: [{ run: 1, times: 2, stpe: '' }] },
+    'list.0: unknown field "stpe" (did you mean "step"?)',
   ],
-  ['the first of two forms', { ...FINE, list: [{ run: [] }] }, ['list.0.run: string']],
-  ['no more than three', { ...FINE, a: 1, b: 2, c: 3, d: 4 }, ['a', 'b', 'c'].map((one) => `: unknown field "${one}"`)],
-  [
-    'no more than three of all',
-    { ...FINE, kind: 1, size: '', a: 1, b: 2 },
-    ['kind: a|b', 'size: number', ': unknown field "a"'],
-  ],
-  ['a size, by the message of the schema', { ...FINE, size: 1 }, ['size: Invalid input']],
-])('schema faults are %s', (_what, value, expected) => {
-  const issues = SCHEMA.safeParse(value).error?.issues ?? []
-  const faults = schemaFaults(value, issues, WORDS, 3)
-  expect(faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`)).toEqual(expected)
+  ['no form of a value', { list: ['x', []] }, 'list.1: must be a string or an object'],
+  ['the nearest', { list: [{ run: [], times: 1, z: 1 }] }, 'list.0.run: must be a number; list.0: unknown field "z"'],
+  ['the first of two forms', { list: [{ run: [] }] }, 'list.0.run: must be a string'],
+  ['three at most', { a: 1, b: 2, c: 3, d: 4 }, ['a', 'b', 'c'].map((one) => `: unknown field "${one}"`).join('; ')],
+  ['three of all', { size: '', a: 1, b: 2, c: 3 }, 'size: must be a number; : unknown field "a"; : unknown field "b"'],
+  ['a small number', { size: 1 }, 'size: must be at least 3'],
+  ['a large number', { size: 10 }, 'size: must be at most 9'],
+  ['a short text', withTexts(['']), 'known.x.all.0: must be at least 1 character long'],
+  ['a long text', withTexts(['abc']), 'known.x.all.0: must be at most 2 characters long'],
+  ['a long list', withTexts(['a', 'b']), 'known.x.all: must have at most 1 entry'],
+  ['a short list', { flag: [] }, 'flag: must have at least 1 entry'],
+  ['two kinds', { flag: 'x' }, 'flag: must be true or false or a list'],
+  ['a fraction', { flag: [1.5] }, 'flag.0: must be a whole number'],
+])('schema faults are %s', (_what, changes, expected) => {
+  const read = readBy(SCHEMA, { ...FINE, ...changes }, '', 3)
+  const faults = 'faults' in read ? read.faults : []
+  expect(faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`).join('; ')).toEqual(expected)
 })
 
 it('there is no value behind one that is missing', () => {

@@ -5,14 +5,13 @@ import { readYamlText } from '../../../src/kernel/yaml-text.ts'
 
 function faultOf(text: string, isJson = false): string | undefined {
   const read = readYamlText(text, isJson)
-  if (read.kind === 'value') return undefined
-  const { line, column, where, detail } = read.fault
-  return `${line}:${column} ${where}${detail}`
+  if ('value' in read) return undefined
+  return read.faults.map(({ line, column, where, detail }) => `${line}:${column} ${where}${detail}`).join()
 }
 
 function readValue(text: string): unknown {
   const read = readYamlText(text, false)
-  return read.kind === 'value' ? read.value : read
+  return 'value' in read ? read.value : read
 }
 
 /** A list in a list, as often as said. */
@@ -32,12 +31,12 @@ describe('a text is read', () => {
 
   it('of JSON, with its places', () => {
     const read = readYamlText('{"a": [\n 1, {"b": 2}]}', true)
-    if (read.kind === 'fault') throw new Error(read.fault.detail)
-    const paths = [[], ['a'], ['a', 0], ['a', 1, 'b'], ['none'], ['a', 0, 'b'], ['a', 9, 'b']]
-    const locations = paths.map((path) => read.locate({ path, detail: 'x' }))
+    if ('faults' in read) throw new Error('not read')
     expect(read.value).toEqual({ a: [1, { b: 2 }] })
-    const places = locations.map(({ line, column }) => `${line}:${column}`)
-    expect(places).toEqual(['1:1', '1:2', '2:2', '2:6', '1:1', '2:2', '1:1'])
+    const paths = [['a', 1, 'b'], ['a', 0], ['a', 0, 'b'], [], ['a'], ['none'], ['a', 9, 'b']]
+    const placed = read.place(paths.map((path) => ({ path, detail: 'x' })))
+    const places = placed.map(({ line, column, where }) => `${line}:${column} ${where}`)
+    expect(places).toEqual(['1:1 ', '1:1 none', '1:1 a.9.b', '1:2 a', '2:2 a.0', '2:2 a.0.b', '2:6 a.1.b'])
   })
 })
 

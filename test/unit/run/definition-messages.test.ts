@@ -1,4 +1,4 @@
-import { RULE_TEXT, SHAPE_TEXT } from '../../../src/run/definition/definition-messages.ts'
+import { RULE_TEXT } from '../../../src/run/definition/definition-messages.ts'
 import { describeSentences, forms } from '../sentences.ts'
 
 describeSentences('the broken rules of a definition', RULE_TEXT, {
@@ -35,11 +35,4 @@ describeSentences('the broken rules of a definition', RULE_TEXT, {
   promptFile: [['p.md', 'no such file']],
   definitionTooLong: [[1]],
   promptTooLong: [[65536]],
-})
-
-describeSentences('the faults of the shape of a definition', SHAPE_TEXT, {
-  kinds: forms([['string'], false], [['string'], true], [['array', 'int', 'object', 'record', 'string'], false]),
-  values: [[['strict', 'advisory']]],
-  atLeast: forms([1, 'string'], [2, 'array'], [3, 'int']),
-  atMost: forms([200, 'string'], [1, 'array'], [10, 'int']),
 })

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  endless,
-  followers,
-  nextOf,
-  phasesOnLoops,
-  reachable,
-  reversed,
-} from '../../../src/run/definition/definition.ts'
+import { endless, nextOf, reachedFrom, reversed, waysIn } from '../../../src/run/definition/definition.ts'
 import { checkShape, type DefinitionFile } from '../../../src/run/definition/definition-schema.ts'
 
 /** A definition of phases with these values of `next`, named a, b, c and so on. */
@@ -20,23 +13,23 @@ function fileOf(...nexts: unknown[]): DefinitionFile {
 const judged = (pass: string, fail: string) => ({ pass, fail, verdict: '/ok' })
 
 describe('the graph of a definition', () => {
-  it('has no edge to the end, to an unknown phase, or twice to one phase', () => {
-    const file = fileOf(undefined, judged('c', 'c'), judged('a', 'nowhere'), undefined)
-    expect(followers(file)).toEqual([[1], [2], [0], []])
+  it('has each way once', () => {
+    const ways = waysIn(fileOf(undefined, judged('c', 'c'), judged('a', 'nowhere'), undefined))
+    expect([...ways.values()]).toEqual([['b'], ['c'], ['a', 'nowhere'], ['end']])
+    expect([...reversed(ways)].join(' ')).toBe('a,c b,a c,b d, end,d')
   })
 
-  it('knows what a phase leads to, and which phases are on loops', () => {
-    const edges = followers(fileOf('c', 'c', judged('d', 'c'), 'end'))
-    expect([...reachable(edges)].sort()).toEqual([0, 2, 3])
-    expect([...phasesOnLoops(edges)]).toEqual([2])
-    expect(reversed(edges)).toEqual([[], [], [0, 1, 2], [2]])
+  it('knows what a phase leads to, and that only a phase on a loop leads to itself', () => {
+    const ways = waysIn(fileOf('c', 'c', judged('d', 'c'), 'end'))
+    expect(['a', 'b', 'c', 'd'].map((id) => [...reachedFrom(id, ways).keys()].join())).toEqual([
+      ...['c,d,end', 'c,d,end', 'd,c,end', 'end'],
+    ])
+    expect([...reversed(ways).values()]).toEqual([[], [], ['a', 'b', 'c'], ['c'], ['d']])
   })
 
   it('names the first phase of each part without a way to the end', () => {
-    const file = fileOf(judged('b', 'e'), 'c', 'b', 'd', judged('end', 'a'))
-    expect(endless(file, followers(file))).toEqual([1])
-    const sound = fileOf(judged('b', 'end'), 'a')
-    expect(endless(sound, followers(sound))).toEqual([])
+    expect(endless(waysIn(fileOf(judged('b', 'e'), 'c', 'b', 'd', judged('end', 'a'))), 'a')).toEqual(['b'])
+    expect(endless(waysIn(fileOf(judged('b', 'end'), 'a')), 'a')).toEqual([])
   })
 })
 

@@ -107,16 +107,16 @@ describe('readRules', () => {
 
   it.each<[unknown, string]>([
     [{}, ': it must be a list'],
-    [undefined, ': it is missing'],
+    [undefined, ': it is missing, and must be a list'],
     [[RULE, 5], ', rule 2: it must be an object'],
-    [[{ tool: 'bash' }], ', rule 1, prompt: it is missing'],
-    [[{ ...RULE, tool: '' }], ', rule 1, tool: it must not be empty'],
+    [[{ tool: 'bash' }], ', rule 1, prompt: it is missing, and must be a string'],
+    [[{ ...RULE, tool: '' }], ', rule 1, tool: it must be at least 1 character long'],
     [[{ ...RULE, tools: 'bash' }], ', rule 1, tools: it must be a list'],
-    [[{ ...RULE, timeoutMs: 0 }], ', rule 1, timeoutMs: it must be between 1 and 3600000'],
+    [[{ ...RULE, timeoutMs: 0 }], ', rule 1, timeoutMs: it must be at least 1'],
     [[{ ...RULE, timeoutMs: 1.5 }], ', rule 1, timeoutMs: it must be a whole number'],
-    [[{ ...RULE, timeoutMs: 3_600_001 }], ', rule 1, timeoutMs: it must be between 1 and 3600000'],
+    [[{ ...RULE, timeoutMs: 3_600_001 }], ', rule 1, timeoutMs: it must be at most 3600000'],
     [[{ ...RULE, promt: '' }], ', rule 1: unknown field "promt" (did you mean "prompt"?)'],
-    [[{ ...RULE, answer: 'maybe' }], ', rule 1, answer: it must be "context" or "block"'],
+    [[{ ...RULE, answer: 'maybe' }], ', rule 1, answer: it must be one of "context", "block"'],
     [[{ ...RULE, model: 'haiku' }], ', rule 1, model: it must name a provider and a model, as provider/model'],
     [[{ ...RULE, tools: [5] }], ', rule 1, tools.0: it must be a string'],
   ])('says where and what is wrong in %j', (value, sentence) => {
