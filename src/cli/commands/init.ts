@@ -179,7 +179,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
       const remove = removeCommand(context, location)
       return `Warning: ${entry} ${harm}. Everybody who uses that file loses it with: ${remove}`
     }),
-    ...offWarnings(context, project, locations),
+    ...offWarnings(context, project),
     ...faults.map(
       ({ code, args }) =>
         `Warning: Claude Code ignores all settings in a file that it cannot read. ${errorFault(code, args)}`,

@@ -18,7 +18,6 @@ import {
   type Target,
   targetOf,
 } from '../../setup/install/target.ts'
-import { settingsLocations } from '../../setup/install/wiring.ts'
 import { notPortable, RESTART, SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
@@ -104,7 +103,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     const canBePortable = hookHost(host)?.tellsProject ?? true
     lines.push(canBePortable ? notPortable(ofClaude ? 'local' : 'user') : NEVER_PORTABLE)
   }
-  if (ofClaude) lines.push(...offWarnings(context, target.project, settingsLocations(context, target.project)))
+  if (ofClaude) lines.push(...offWarnings(context, target.project))
   const cached = added && !target.portable ? cacheWarning(context) : undefined
   if (cached !== undefined) lines.push(cached)
   return {

@@ -84,8 +84,8 @@ function findTarget(context: CommandContext, name: string, scope: Scope, project
 function withFurther(context: CommandContext, host: HookHost | undefined, target: Target): Target {
   const locations = host === undefined ? [] : hookHostLocations(context, host, target.project)
   const further = locations.filter(
-    ({ file, isClaudes, scope, commands }) =>
-      !isClaudes && scope === target.scope && commands.length > 0 && !target.files.includes(file),
+    ({ file, kind, scope, commands }) =>
+      kind === 'own' && scope === target.scope && commands.length > 0 && !target.files.includes(file),
   )
   return { ...target, files: [...further.map(({ file }) => file), ...target.files] }
 }
@@ -167,7 +167,7 @@ export function refuseSecond(context: CommandContext, { project, files, entry, s
   }
   if (scope === 'user') return
   // Copilot CLI reads these settings too.
-  const ofCopilot = hookHostLocations(context, HOOK_HOSTS.copilot, project).filter(({ isClaudes }) => !isClaudes)
+  const ofCopilot = hookHostLocations(context, HOOK_HOSTS.copilot, project).filter(({ kind }) => kind === 'own')
   refuseOtherFile(context, 'copilot', ofCopilot)
 }
 
