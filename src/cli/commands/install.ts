@@ -12,7 +12,6 @@ import {
   locationOf,
   type Removal,
   reactiveTarget,
-  refuseOtherScope,
   refuseSecond,
   removalsFrom,
   type Target,
@@ -75,10 +74,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const target =
     reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, host, scope, reactive)
   const ofClaude = isOfClaude(host, target.scope)
-  if (!force && target.what === 'hook') {
-    if (ofClaude) refuseSecond(context, target)
-    refuseOtherScope(context, host, target)
-  }
+  if (!force && target.what === 'hook') refuseSecond(context, host, target)
   const location = locationOf(target)
   const before = readSettingsFile(location)
   const after = target.add(before ?? '', location)

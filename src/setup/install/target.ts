@@ -5,7 +5,7 @@ import { removeIfEmpty } from '../../disk/folders.ts'
 import { readSmallFile, requireText, textIn } from '../../disk/read.ts'
 import { removeFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
-import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
+import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
@@ -151,7 +151,20 @@ function openCodeTarget(context: CommandContext, scope: HostScope, project: stri
 }
 
 /** Hosts run each entry, so each stop would count twice. */
-export function refuseSecond(context: CommandContext, { project, files, entry, scope }: Target): void {
+export function refuseSecond(context: CommandContext, name: string, target: Target): void {
+  const { project, files, scope } = target
+  if (isOfClaude(name, scope)) refuseSecondOfClaude(context, target)
+  // Copilot CLI reads these settings too.
+  const reader = name === 'claude' && scope !== 'user' ? 'copilot' : name
+  const host = hookHost(reader)
+  const locations = host === undefined ? [] : hookHostLocations(context, host, project)
+  const others = locations.filter(({ file, kind }) => file !== files.at(-1) && (kind === 'own' || reader === name))
+  const wired = others.find(({ commands }) => commands.length > 0)
+  if (wired === undefined) return
+  refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${reader} --scope ${wired.scope}`)
+}
+
+function refuseSecondOfClaude(context: CommandContext, { project, files, entry }: Target): void {
   const locations = settingsLocations(context, project)
   const isPlugin = fs.existsSync(path.join(context.packageFolder, '.claude-plugin', 'plugin.json'))
   const plugin = enabledPlugin(locations)?.name ?? (isPlugin ? 'postflight-guard' : undefined)
@@ -165,24 +178,6 @@ export function refuseSecond(context: CommandContext, { project, files, entry, s
     const where = displayPath(context, location.file)
     refuse(isSame ? 'same-command' : 'settings', where, `${uninstallLine(context)} --scope ${location.scope}`)
   }
-  if (scope === 'user') return
-  // Copilot CLI reads these settings too.
-  const ofCopilot = hookHostLocations(context, HOOK_HOSTS.copilot, project).filter(({ kind }) => kind === 'own')
-  refuseOtherFile(context, 'copilot', ofCopilot)
-}
-
-/** Another host would run both hooks. */
-export function refuseOtherScope(context: CommandContext, name: string, { files, project }: Target): void {
-  const host = hookHost(name)
-  if (host === undefined) return
-  const others = hookHostLocations(context, host, project).filter(({ file }) => file !== files.at(-1))
-  refuseOtherFile(context, name, others)
-}
-
-function refuseOtherFile(context: CommandContext, host: string, locations: readonly SettingsLocation[]): void {
-  const wired = locations.find(({ commands }) => commands.length > 0)
-  if (wired === undefined) return
-  refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${host} --scope ${wired.scope}`)
 }
 
 function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command: string): never {
