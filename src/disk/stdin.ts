@@ -35,7 +35,8 @@ class Collected {
     this.#chunks.push(chunk)
     this.#length += chunk.length
     if (this.#length > STDIN_MAX_BYTES) return { kind: 'failed', detail: STDIN_DETAILS.tooLong(STDIN_MAX_BYTES) }
-    if (!endsWithBrace(chunk) || (this.#length > EARLY_LIMIT && this.#longParses++ >= MAX_LONG_PARSES)) return undefined
+    const endsWithBrace = chunk.toString('latin1').trimEnd().endsWith('}')
+    if (!endsWithBrace || (this.#length > EARLY_LIMIT && this.#longParses++ >= MAX_LONG_PARSES)) return undefined
     return isWhole(this.#text()) ? this.ended() : undefined
   }
 
@@ -103,12 +104,6 @@ function readStream(stdin: NodeJS.ReadStream, collected: Collected, patienceMs: 
     stdin.on('end', () => finish(collected.ended()))
     stdin.on('error', (error) => finish({ kind: 'failed', detail: error.message }))
   })
-}
-
-function endsWithBrace(bytes: Buffer): boolean {
-  let index = bytes.length - 1
-  while (index >= 0 && /\s/.test(String.fromCharCode(bytes[index] as number))) index -= 1
-  return bytes[index] === 0x7d
 }
 
 function isWhole(text: string): boolean {

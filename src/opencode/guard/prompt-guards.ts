@@ -28,8 +28,7 @@ const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
  * idle event.
  */
 export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard, turns: Turns) {
-  const held = new Set<string>()
-  const interruptions = new Set<string>()
+  const held = new Map<string, AbortController>()
 
   async function taskEnded(session: string, output: ToolOutput): Promise<void> {
     const agent = await sessions.identify(session)
@@ -47,7 +46,8 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
     const { session } = agent
     const notices: string[] = []
     let report = text
-    held.add(session)
+    const interruption = new AbortController()
+    held.set(session, interruption)
     try {
       for (;;) {
         const stop = await guard.stop(agent, 0)
@@ -55,23 +55,18 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
         if (stop.reason === undefined) break
         const { manner } = await readLastTurn(client, session)
         if (manner === undefined) break
-        const answer = await turns.prompt(session, stop.reason, manner, () => interruptions.has(session))
+        const answer = await turns.prompt(session, stop.reason, manner, interruption.signal)
         if (answer.kind !== 'answered') break
         report = joinReports(report, answer.text)
       }
     } finally {
       held.delete(session)
-      interruptions.delete(session)
     }
     return { text: report, notices }
   }
 
   function interrupted(session: string): void {
-    for (const value of held) {
-      if (!sessions.isBelow(value, session)) continue
-      interruptions.add(value)
-      turns.ring(value)
-    }
+    for (const [below, interruption] of held) if (sessions.isBelow(below, session)) interruption.abort()
   }
 
   return { taskEnded, hold, interrupted }
