@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { STDIN_DETAILS } from '../kernel/error-messages.ts'
-import { attempt } from '../kernel/values.ts'
+import { attempt, parseJson } from '../kernel/values.ts'
 import { processAgeMs, sleepSync } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
@@ -37,7 +37,7 @@ class Collected {
     if (this.#length > STDIN_MAX_BYTES) return { kind: 'failed', detail: STDIN_DETAILS.tooLong(STDIN_MAX_BYTES) }
     const endsWithBrace = chunk.toString('latin1').trimEnd().endsWith('}')
     if (!endsWithBrace || (this.#length > EARLY_LIMIT && this.#longParses++ >= MAX_LONG_PARSES)) return undefined
-    return isWhole(this.#text()) ? this.ended() : undefined
+    return 'value' in parseJson(this.#text()) ? this.ended() : undefined
   }
 
   ended(): StdinRead {
@@ -104,8 +104,4 @@ function readStream(stdin: NodeJS.ReadStream, collected: Collected, patienceMs: 
     stdin.on('end', () => finish(collected.ended()))
     stdin.on('error', (error) => finish({ kind: 'failed', detail: error.message }))
   })
-}
-
-function isWhole(text: string): boolean {
-  return attempt(() => JSON.parse(text.replace(/^\ufeff/, ''))) !== undefined
 }

@@ -9,7 +9,7 @@ import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
-import { attempt, jsonObjectIn } from '../../kernel/values.ts'
+import { attempt, jsonObjectIn, parseJson } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
 import { addEntries, findCommands, removeEntries } from '../claude-hooks.ts'
@@ -196,13 +196,9 @@ function loadRules(file: string, shown: string) {
     const location = rule === undefined ? '' : `, rule ${rule}${ofField}`
     throw new PostflightError('rules-invalid', { path: shown, location, detail })
   }
-  let value: unknown
-  try {
-    value = JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch (error) {
-    return refuse(undefined, '', (error as Error).message)
-  }
-  const rules = readRules(value)
+  const json = parseJson(text)
+  if ('fault' in json) return refuse(undefined, '', json.fault)
+  const rules = readRules(json.value)
   if ('detail' in rules) return refuse(rules.rule, rules.field, rules.detail)
   for (const [index, { tool, tools = [] }] of rules.entries()) {
     const unknown = [tool, ...tools].find((name) => claudeTool(name) === undefined)
