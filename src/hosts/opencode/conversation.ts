@@ -131,12 +131,7 @@ const IDLE_LIMIT_MS = 10_000
 
 const NOT_ANSWERED = 'the session became idle without an answer'
 
-type TurnAnswer =
-  | { readonly kind: 'answered'; readonly text: string }
-  | { readonly kind: 'failed'; readonly why: string }
-  | { readonly kind: 'given-up' }
-
-/** `ring`: a new one for each wait. */
+/** `ring`: a new one for each pause. */
 type Bell = { readonly session: string; ring: AbortController; isDeleted: boolean }
 
 /** Resolves to true if it rings in time. */
@@ -166,13 +161,7 @@ export class Turns {
   }
 
   /** Gives up if `signal` is raised; looks now and then whether the turn is no longer wanted. */
-  async prompt(
-    session: string,
-    text: string,
-    manner: Manner,
-    signal: AbortSignal,
-    isUnwanted = () => false,
-  ): Promise<TurnAnswer> {
+  async prompt(session: string, text: string, manner: Manner, signal: AbortSignal, isUnwanted = () => false) {
     const before = (await readLastTurn(this.#client, session)).answer?.id
     const bell: Bell = { session, ring: new AbortController(), isDeleted: false }
     const wake = (): void => bell.ring.abort()
@@ -188,22 +177,22 @@ export class Turns {
         if (bell.isDeleted) throw new HostRefusal('session.promptAsync', { name: 'NotFoundError' })
         if (signal.aborted || isUnwanted()) {
           await this.#client.session.abort({ path: { id: session } })
-          return { kind: 'given-up' }
+          return { kind: 'given-up' } as const
         }
         // A session stays busy for a moment after its idle event (1.18.34).
         const works = await isBusy(this.#client, session)
         if (works && !idle) continue
         const { answer, ended, error } = await readLastTurn(this.#client, session)
         const isNew = answer !== undefined && answer.id !== before
-        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text }
+        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text } as const
         if (works) {
           // The idle event belonged to an earlier turn.
           idle = false
           continue
         }
-        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED }
+        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED } as const
         idleSince ??= Date.now()
-        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: NOT_ANSWERED }
+        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: NOT_ANSWERED } as const
       }
     } finally {
       this.#bells.delete(bell)

@@ -51,8 +51,7 @@ export function checkHook({ packageFolder, platform }: CommandContext): DoctorFi
 }
 
 export function checkHookHosts(context: CommandContext, project: string): DoctorFinding[] {
-  const hosts: [string, HookHost][] = Object.entries(HOOK_HOSTS)
-  return hosts.flatMap(([name, host]) => checkHost(context, name, host, project))
+  return Object.entries(HOOK_HOSTS).flatMap(([name, host]) => checkHost(context, name, host, project))
 }
 
 function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
