@@ -5,7 +5,7 @@ import { processStartMs, sleepSync } from '../disk/age.ts'
 import { errorCode } from '../disk/file-facts.ts'
 import { isCaught, isTerminal, writeAll } from '../disk/process-output.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { attempt, type Environment, variable } from '../kernel/values.ts'
+import { attempt, type Environment, succeeds, variable } from '../kernel/values.ts'
 import type { Terminal } from '../project/command-context.ts'
 import { homeFolder } from '../project/home-folder.ts'
 import { cleanOutput, type Output, printable, wrapped } from '../views/print.ts'
@@ -81,15 +81,8 @@ function currentFolder(rootOption: string | undefined, environment: Environment)
   if (folder !== undefined) return folder
   const root = rootOption ?? variable(environment, 'POSTFLIGHT_ROOT')
   if (root === undefined || !path.isAbsolute(root)) throw new PostflightError('current-folder-lost')
-  // The process itself moves there, because libraries ask it for its folder.
-  for (const location of [root, path.parse(root).root]) {
-    try {
-      process.chdir(location)
-      break
-    } catch {
-      // The command says that the root does not exist.
-    }
-  }
+  // The process itself moves there, because libraries ask it for its folder. A missing root is reported by the command.
+  if (!succeeds(() => process.chdir(root))) process.chdir(path.parse(root).root)
   return process.cwd()
 }
 

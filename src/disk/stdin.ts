@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { STDIN_DETAILS } from '../kernel/error-messages.ts'
-import { attempt } from '../kernel/values.ts'
+import { attempt, parseJson } from '../kernel/values.ts'
 import { processAgeMs, sleepSync } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
@@ -35,8 +35,9 @@ class Collected {
     this.#chunks.push(chunk)
     this.#length += chunk.length
     if (this.#length > STDIN_MAX_BYTES) return { kind: 'failed', detail: STDIN_DETAILS.tooLong(STDIN_MAX_BYTES) }
-    if (!endsWithBrace(chunk) || (this.#length > EARLY_LIMIT && this.#longParses++ >= MAX_LONG_PARSES)) return undefined
-    return isWhole(this.#text()) ? this.ended() : undefined
+    const endsWithBrace = chunk.toString('latin1').trimEnd().endsWith('}')
+    if (!endsWithBrace || (this.#length > EARLY_LIMIT && this.#longParses++ >= MAX_LONG_PARSES)) return undefined
+    return 'value' in parseJson(this.#text()) ? this.ended() : undefined
   }
 
   ended(): StdinRead {
@@ -103,14 +104,4 @@ function readStream(stdin: NodeJS.ReadStream, collected: Collected, patienceMs: 
     stdin.on('end', () => finish(collected.ended()))
     stdin.on('error', (error) => finish({ kind: 'failed', detail: error.message }))
   })
-}
-
-function endsWithBrace(bytes: Buffer): boolean {
-  let index = bytes.length - 1
-  while (index >= 0 && /\s/.test(String.fromCharCode(bytes[index] as number))) index -= 1
-  return bytes[index] === 0x7d
-}
-
-function isWhole(text: string): boolean {
-  return attempt(() => JSON.parse(text.replace(/^\ufeff/, ''))) !== undefined
 }

@@ -1,5 +1,5 @@
 import { PostflightError } from '../kernel/errors.ts'
-import { type Environment, isJsonObject, known, variable } from '../kernel/values.ts'
+import { type Environment, isJsonObject, known, parseJson, variable } from '../kernel/values.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
@@ -25,16 +25,12 @@ const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCod
 const ENDING_TOOLS: readonly string[] = HOSTS.flatMap((host) => host.endingTools ?? [])
 
 export function parsePayload(text: string, nowMs: number): Payload {
-  const body = text.replace(/^\ufeff/, '').trim()
+  const body = text.trim()
   if (body === '') return EMPTY_PAYLOAD
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-  } catch (error) {
-    throw new PostflightError('payload-not-json', { detail: (error as Error).message })
-  }
-  if (!isJsonObject(value)) throw new PostflightError('payload-not-object')
-  const fields = HOSTS.reduce<PayloadFields>((read, host) => host.readFields?.(read) ?? read, value)
+  const json = parseJson(body)
+  if ('fault' in json) throw new PostflightError('payload-not-json', { detail: json.fault })
+  if (!isJsonObject(json.value)) throw new PostflightError('payload-not-object')
+  const fields = HOSTS.reduce<PayloadFields>((read, host) => host.readFields?.(read) ?? read, json.value)
   return readPayload(fields, nowMs, ENDING_TOOLS)
 }
 

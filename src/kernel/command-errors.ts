@@ -277,27 +277,19 @@ export const COMMAND_SENTENCES = { ...USAGE, ...NO, ...DATA, ...WRITE }
 const SENTENCES = { ...HOOK_SENTENCES, ...COMMAND_SENTENCES }
 export const ERROR_CODES = Object.keys(SENTENCES) as (keyof typeof SENTENCES)[]
 
-const HOOK_EXITS: Record<keyof typeof HOOK_SENTENCES, number> = {
-  'marker-none': EXIT.no,
-  'marker-unreadable': EXIT.data,
-  'marker-unparsed': EXIT.data,
-  'marker-vanished': EXIT.no,
-  'marker-too-large': EXIT.data,
-  locked: EXIT.write,
-  'payload-not-json': EXIT.data,
-  'payload-not-object': EXIT.data,
-  'file-unreadable': EXIT.data,
-  'workflow-none': EXIT.no,
-  'workflow-state': EXIT.data,
-  'home-unknown': EXIT.usage,
-  'not-a-folder': EXIT.write,
-  'cannot-write': EXIT.write,
-  internal: EXIT.internal,
+type HookCode = keyof typeof HOOK_SENTENCES
+
+const codes = (sentences: object, ...ofHook: HookCode[]): string[] => [...Object.keys(sentences), ...ofHook]
+
+/** The other errors are about data. */
+const CODES: Readonly<Record<number, readonly string[]>> = {
+  [EXIT.usage]: codes(USAGE, 'home-unknown'),
+  [EXIT.no]: codes(NO, 'marker-none', 'marker-vanished', 'workflow-none'),
+  [EXIT.internal]: codes({}, 'internal'),
+  [EXIT.write]: codes(WRITE, 'locked', 'not-a-folder', 'cannot-write'),
 }
 
-const BY_EXIT = { [EXIT.usage]: USAGE, [EXIT.no]: NO, [EXIT.data]: DATA, [EXIT.write]: WRITE }
-
 export function exitCodeOf(code: string): number {
-  const [exit] = Object.entries(BY_EXIT).find(([, sentences]) => code in sentences) ?? []
-  return Number(exit ?? HOOK_EXITS[code as keyof typeof HOOK_EXITS])
+  const [exit] = Object.entries(CODES).find(([, listed]) => listed.includes(code)) ?? []
+  return Number(exit ?? EXIT.data)
 }

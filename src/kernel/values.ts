@@ -31,10 +31,19 @@ export function forEveryOne<T, R>(items: readonly T[], failures: unknown[], acti
   })
 }
 
-/** Empty if the text is not a JSON object. Editors on Windows write a byte order mark. */
+/** Editors on Windows write a byte order mark. */
+export function parseJson(text: string): { readonly value: unknown } | { readonly fault: string } {
+  try {
+    return { value: JSON.parse(text.replace(/^\ufeff/, '')) }
+  } catch (error) {
+    return { fault: (error as Error).message }
+  }
+}
+
+/** Empty if the text is not a JSON object. */
 export function jsonObjectIn(text: string): Record<string, unknown> {
-  const value: unknown = attempt(() => JSON.parse(text.replace(/^\ufeff/, '')))
-  return isJsonObject(value) ? value : {}
+  const json = parseJson(text)
+  return 'value' in json && isJsonObject(json.value) ? json.value : {}
 }
 
 type Known<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {

@@ -1,6 +1,6 @@
 import { PostflightError } from '../kernel/errors.ts'
 import { fromIso } from '../kernel/time.ts'
-import { attempt, isJsonObject, known, MAX_CHECKS } from '../kernel/values.ts'
+import { attempt, isJsonObject, known, MAX_CHECKS, parseJson } from '../kernel/values.ts'
 import { isCount, parseWait } from './marker-wait.ts'
 
 /** Reading a marker never fails: invalid content is one of its problems (docs/design.md, "Markers"). */
@@ -48,20 +48,14 @@ export const OWNER_FROM_ENVIRONMENT = 'environment'
 
 /** Never throws. */
 export function parseMarker(text: string): Marker {
-  // Some editors and Windows shells write a byte-order mark, which JSON forbids.
-  const body = text.replace(/^\ufeff/, '')
-  if (body.trim() === '') return unparsed({ code: 'empty' })
-  if (body.length > MARKER_BYTES) return unparsed({ code: 'too-large' })
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-  } catch (error) {
-    const variable = VARIABLE.exec(body)?.[0]
-    return unparsed(
-      variable === undefined ? { code: 'not-json', detail: (error as Error).message } : { code: 'unfilled', variable },
-    )
+  if (text.trim() === '') return unparsed({ code: 'empty' })
+  if (text.length > MARKER_BYTES) return unparsed({ code: 'too-large' })
+  const json = parseJson(text)
+  if ('fault' in json) {
+    const variable = VARIABLE.exec(text)?.[0]
+    return unparsed(variable === undefined ? { code: 'not-json', detail: json.fault } : { code: 'unfilled', variable })
   }
-  return isJsonObject(value) ? readFields(value, []) : unparsed({ code: 'not-object' })
+  return isJsonObject(json.value) ? readFields(json.value, []) : unparsed({ code: 'not-object' })
 }
 
 /** Shells leave these as they are if the heredoc's delimiter is quoted. */

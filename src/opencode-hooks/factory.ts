@@ -183,8 +183,9 @@ export function toastOf(text: string) {
   return { title: PRODUCT, message, variant: 'warning' } as const
 }
 
-function quietly(action: () => unknown): void {
+/** Never rejects, also if the action throws at once. */
+export async function quietly(action: () => unknown): Promise<void> {
   try {
-    Promise.resolve(action()).catch(() => {})
+    await action()
   } catch {}
 }

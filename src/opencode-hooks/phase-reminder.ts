@@ -75,7 +75,7 @@ function stepsInWork(state: WorkflowState): number[] {
   return state.inWork.length > 0 ? state.inWork.map(({ step }) => step) : [currentWork(state).step]
 }
 
-const LONGEST_WAIT_MS = 1_000
+const LONGEST_DELAY_MS = 1_000
 
 const DEFAULT_TITLE = /^New session - \d/
 
@@ -94,7 +94,7 @@ function createTitleEvents(client: HostClient) {
     const isLater = messages.some(({ info }) => info.role === 'assistant')
     if (isLater || titleOf(session).signal.aborted) return
     const { data } = await client.session.get({ path: { id: session } })
-    if (DEFAULT_TITLE.test(data?.title ?? '')) await sleep(LONGEST_WAIT_MS, titleOf(session).signal)
+    if (DEFAULT_TITLE.test(data?.title ?? '')) await sleep(LONGEST_DELAY_MS, titleOf(session).signal)
   }
 
   return { noteTitle: (session: string) => titleOf(session).abort(), titleRequested }

@@ -5,7 +5,7 @@ import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
 import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reactive-rule.ts'
-import { detailOf, limitMemory, onGlobal } from './factory.ts'
+import { detailOf, limitMemory, onGlobal, quietly } from './factory.ts'
 
 /** In OpenCode's process a request may exceed five minutes (1.18.34). */
 
@@ -129,11 +129,7 @@ async function interrupt(client: HostClient, session: string, turn: Promise<unkn
   const end = () => 'over'
   const over = turn.then(end, end)
   for (let count = 0; count < MAX_INTERRUPTIONS; count++) {
-    try {
-      await client.session.abort({ path: { id: session } })
-    } catch {
-      // The next one may succeed.
-    }
+    await quietly(() => client.session.abort({ path: { id: session } }))
     const pause = new Promise((resolve) => setTimeout(resolve, INTERRUPT_AGAIN_MS).unref())
     if ((await Promise.race([over, pause])) === 'over') return
   }

@@ -157,7 +157,7 @@ export async function server(
       if (sessionID === undefined) return
       const agent = await sessions.identify(sessionID)
       sessions.noteFolder(agent.root, cwd)
-      tellShell(env, agent, sessions.rootsFiles.fileOf(agent.root))
+      tellShell(env, agent, sessions.rootsFileOf(agent.root))
     },
     async config(config) {
       ownsCommand = options.workflow && addWorkflowCommand(config)
@@ -187,7 +187,7 @@ export async function server(
       await Promise.race([Promise.all(answering), sleep(DISPOSE_PATIENCE_MS, patience.signal)])
       patience.abort()
       if (isActing()) acting.delete(directory)
-      sessions.rootsFiles.forgetAll()
+      sessions.dispose()
     },
   }
 }

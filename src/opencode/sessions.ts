@@ -21,12 +21,13 @@ export interface Agent {
 const MAX_FOLDERS = 20
 
 export class Sessions extends SessionTree {
-  readonly rootsFiles = new RootsFiles()
   /** In ms. */
   readonly births = new Map<string, number>()
   /** The last message of each session that the plugin did not write. */
   readonly prompts = new Map<string, string>()
   readonly #folders = new Map<string, Set<string>>()
+  /** OpenCode reports the folder in which a shell starts, but not a change of folder (`project/command-context.ts`). */
+  readonly #rootsFiles = new Map<string, string>()
 
   noteFolder(root: string, folder: string): void {
     const folders = this.#folders.get(root) ?? new Set()
@@ -35,7 +36,21 @@ export class Sessions extends SessionTree {
   }
 
   foldersOf(root: string): readonly string[] {
-    return [...(this.#folders.get(root) ?? []), ...this.rootsFiles.rootsOf(root).slice(0, MAX_FOLDERS)]
+    const file = this.#rootsFiles.get(root)
+    const noted = file === undefined ? [] : notedRoots(file)
+    return [...(this.#folders.get(root) ?? []), ...noted.slice(0, MAX_FOLDERS)]
+  }
+
+  /** Undefined if it cannot be made. */
+  rootsFileOf(root: string): string | undefined {
+    return this.#rootsFiles.get(root) ?? attempt(() => this.#makeRootsFile(root))
+  }
+
+  #makeRootsFile(root: string): string {
+    const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-')), 'roots')
+    writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
+    this.#rootsFiles.set(root, file)
+    return file
   }
 
   async identify(session: string): Promise<Agent> {
@@ -55,41 +70,19 @@ export class Sessions extends SessionTree {
 
   protected override forget(session: string): void {
     super.forget(session)
+    this.#removeRootsFile(session)
     for (const known of [this.births, this.#folders, this.prompts]) known.delete(session)
-    this.rootsFiles.forget(session)
-  }
-}
-
-/** OpenCode reports the folder in which a shell starts, but not a change of folder (`project/command-context.ts`). */
-class RootsFiles {
-  readonly #files = new Map<string, string>()
-
-  /** Undefined if it cannot be made. */
-  fileOf(root: string): string | undefined {
-    return this.#files.get(root) ?? attempt(() => this.#makeFile(root))
   }
 
-  #makeFile(root: string): string {
-    const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-')), 'roots')
-    writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
-    this.#files.set(root, file)
-    return file
+  dispose(): void {
+    for (const root of this.#rootsFiles.keys()) this.#removeRootsFile(root)
   }
 
-  rootsOf(root: string): readonly string[] {
-    const file = this.#files.get(root)
-    return file === undefined ? [] : notedRoots(file)
-  }
-
-  forget(root: string): void {
-    const file = this.#files.get(root)
+  #removeRootsFile(root: string): void {
+    const file = this.#rootsFiles.get(root)
     // The system empties its temporary folder anyway.
     if (file !== undefined) attempt(() => rmSync(path.dirname(file), { recursive: true }))
-    this.#files.delete(root)
-  }
-
-  forgetAll(): void {
-    for (const root of this.#files.keys()) this.forget(root)
+    this.#rootsFiles.delete(root)
   }
 }
 

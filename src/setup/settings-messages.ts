@@ -9,3 +9,13 @@ export const SHARED_WITH_CLAUDE = 'Claude Code and Copilot CLI both read this fi
 export function initQuestion(part: string, isRepeated = false): string {
   return `   ${isRepeated ? 'Please answer y or n. ' : ''}${part === 'shell-hook' ? 'Remove this' : 'Write this'}? [Y/n] `
 }
+
+/** The parts of `init`. */
+export const PART_TITLES = {
+  hook: 'the hook',
+  'shell-hook': 'the entry of a shell hook',
+  permissions: 'permission rules',
+  gitignore: 'lines for git',
+  skill: 'a skill',
+  done: 'a definition of done',
+} as const

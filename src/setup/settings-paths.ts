@@ -8,7 +8,7 @@ import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { attempt, variable } from '../kernel/values.ts'
 import type { CommandContext } from '../project/command-context.ts'
-import { inMainCheckout } from '../project/root.ts'
+import { inMainCheckout, linkedWorktree } from '../project/root.ts'
 
 export const SCOPES = ['project', 'local', 'user'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -34,13 +34,41 @@ const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
 }
 
 /** The settings of an organization. Claude Code merges them (2.1.332). */
-export function managedSettingsPaths({ platform }: Pick<CommandContext, 'platform'>): string[] {
+function managedSettingsPaths({ platform }: Pick<CommandContext, 'platform'>): string[] {
   const folder = MANAGED_FOLDERS[platform] ?? '/etc/claude-code'
   return [path.join(folder, 'managed-settings.json'), ...jsonFilesIn(path.join(folder, 'managed-settings.d'))]
 }
 
-export function jsonFilesIn(folder: string): string[] {
+function jsonFilesIn(folder: string): string[] {
   return namesLike(folder, /^[^.].*\.json$/).map((name) => path.join(folder, name))
+}
+
+/** `project`: whose settings these are. */
+export type Place = Readonly<{ scope: Scope; file: string; project: string; kind: 'claude' | 'managed' | 'own' }>
+
+export function claudePlaces(person: Person, project: string): Place[] {
+  return SCOPES.map((scope) => ({ scope, project, kind: 'claude', file: claudeSettingsPath(person, scope, project) }))
+}
+
+/** With those of an organization, and the main checkout's local ones, which a linked worktree shares (2.1.332). */
+export function sessionPlaces(context: Person & Pick<CommandContext, 'platform'>, project: string): Place[] {
+  const main = linkedWorktree(project)?.main
+  const shared = main === undefined ? [] : claudePlaces(context, main).filter(({ scope }) => scope === 'local')
+  const managed = managedSettingsPaths(context).map(
+    (file) => ({ scope: 'user', project, kind: 'managed', file }) as const,
+  )
+  return [...managed, ...claudePlaces(context, project), ...shared]
+}
+
+/** Of all files that the host reads. */
+export function hostPlaces(person: Person, host: HookHost, project: string): Place[] {
+  const shared = host.readsClaudeSettings === true ? claudePlaces(person, project) : []
+  const own = HOST_SCOPES.flatMap((scope) =>
+    hookHostFiles(person, host, scope, project).map(
+      (file) => ({ scope, project: projectRead(host, project), kind: 'own', file }) as const,
+    ),
+  )
+  return [...shared.filter(({ scope }) => scope !== 'user'), ...own]
 }
 
 export function hookHostSettingsPath(person: Person, host: HookHost, scope: HostScope, project: string): string {
@@ -48,8 +76,7 @@ export function hookHostSettingsPath(person: Person, host: HookHost, scope: Host
   return path.join(folder, host.file)
 }
 
-/** All files that the host reads. */
-export function hookHostFiles(person: Person, host: HookHost, scope: HostScope, project: string): string[] {
+function hookHostFiles(person: Person, host: HookHost, scope: HostScope, project: string): string[] {
   const own = hookHostSettingsPath(person, host, scope, project)
   if (host.projectHooks === undefined) return [own]
   if (scope === 'project') return jsonFilesBelow(path.join(project, host.projectHooks))
@@ -62,7 +89,7 @@ function jsonFilesBelow(folder: string): string[] {
 }
 
 /** In a linked worktree Codex reads the main checkout's file, if the worktree has such a folder too (0.171.0). */
-export function projectRead({ folder, readsMainCheckout }: HookHost, project: string): string {
+function projectRead({ folder, readsMainCheckout }: HookHost, project: string): string {
   const isElsewhere = readsMainCheckout === true && kindAt(path.join(project, folder)) !== undefined
   return (isElsewhere ? inMainCheckout(project) : undefined) ?? project
 }

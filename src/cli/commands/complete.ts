@@ -11,6 +11,7 @@ import { stepAt } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { listExamples } from '../../run/store/find-definition.ts'
 import { readState } from '../../run/store/state-store.ts'
+import { PART_TITLES } from '../../setup/settings-messages.ts'
 import * as field from '../../views/documents.ts'
 import type { Declaration, Run } from '../command.ts'
 
@@ -177,21 +178,18 @@ function commandsOf(command: CommandUnknownOpts): Candidate[] {
   return visible.map((one) => ({ value: one.name(), description: one.description() }))
 }
 
+function describedIn(values: Readonly<Record<string, string>>): Candidate[] {
+  return Object.entries(values).map(([value, description]) => ({ value, description }))
+}
+
 const COMPLETION_VALUES: Readonly<Record<string, readonly Candidate[]>> = {
-  '--scope': [
-    { value: 'project', description: 'shared with everyone who works on the project' },
-    { value: 'local', description: 'yours, in this project' },
-    { value: 'user', description: 'yours, in all projects' },
-  ],
-  '--host': Object.entries(HOST_TITLES).map(([value, description]) => ({ value, description })),
-  '--skip': [
-    { value: 'hook', description: 'the entries in the settings' },
-    { value: 'shell-hook', description: 'the question about a shell hook' },
-    { value: 'permissions', description: 'the permission rules' },
-    { value: 'gitignore', description: 'the lines of .gitignore' },
-    { value: 'skill', description: 'the skill that teaches the protocol' },
-    { value: 'done', description: 'the definition of done' },
-  ],
-  '--agent': [{ value: 'main', description: 'the main conversation' }],
+  '--scope': describedIn({
+    project: 'shared with everyone who works on the project',
+    local: 'yours, in this project',
+    user: 'yours, in all projects',
+  }),
+  '--host': describedIn(HOST_TITLES),
+  '--skip': describedIn(PART_TITLES),
+  '--agent': describedIn({ main: 'the main conversation' }),
   '<shell>': ['bash', 'zsh', 'fish'].map((value) => ({ value, description: `completion for ${value}` })),
 }

@@ -13,7 +13,7 @@ import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../set
 import { cacheWarning, dependencyOutside, hookCommand } from '../../setup/install/our-hooks.ts'
 import { locationOf, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
 import { removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
-import { initQuestion, notPortable, RESTART } from '../../setup/settings-messages.ts'
+import { initQuestion, notPortable, PART_TITLES, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
@@ -62,7 +62,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const scope =
     options.scope ?? (hookCommand(context, 'project', projectFolder(context)).portable ? 'project' : 'local')
   const target = targetOf(context, 'claude', scope)
-  if (!options.force && !options.skip.includes('hook')) refuseSecond(context, target)
+  if (!options.force && !options.skip.includes('hook')) refuseSecond(context, 'claude', target)
   const parts = initParts(context, target, freeCommands, options.skip)
   const missing = parts.filter(({ state }) => state === 'missing')
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
@@ -137,15 +137,6 @@ function partLine(name: InitPart['name'], state: PartState, file: string): strin
   return `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[name]}: ${file} (${words})`
 }
 
-const PART_TITLES: Record<InitPart['name'], string> = {
-  hook: 'the hook',
-  'shell-hook': 'the entry of a shell hook',
-  permissions: 'permission rules',
-  gitignore: 'lines for git',
-  skill: 'a skill',
-  done: 'a definition of done',
-}
-
 const STATE_WORDS = {
   written: 'written',
   planned: 'would be written',
@@ -179,7 +170,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
       const remove = removeCommand(context, location)
       return `Warning: ${entry} ${harm}. Everybody who uses that file loses it with: ${remove}`
     }),
-    ...offWarnings(context, project, locations),
+    ...offWarnings(context, project),
     ...faults.map(
       ({ code, args }) =>
         `Warning: Claude Code ignores all settings in a file that it cannot read. ${errorFault(code, args)}`,

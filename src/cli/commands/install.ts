@@ -12,13 +12,11 @@ import {
   locationOf,
   type Removal,
   reactiveTarget,
-  refuseOtherScope,
   refuseSecond,
   removalsFrom,
   type Target,
   targetOf,
 } from '../../setup/install/target.ts'
-import { settingsLocations } from '../../setup/install/wiring.ts'
 import { notPortable, RESTART, SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
@@ -76,10 +74,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const target =
     reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, host, scope, reactive)
   const ofClaude = isOfClaude(host, target.scope)
-  if (!force && target.what === 'hook') {
-    if (ofClaude) refuseSecond(context, target)
-    refuseOtherScope(context, host, target)
-  }
+  if (!force && target.what === 'hook') refuseSecond(context, host, target)
   const location = locationOf(target)
   const before = readSettingsFile(location)
   const after = target.add(before ?? '', location)
@@ -104,7 +99,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     const canBePortable = hookHost(host)?.tellsProject ?? true
     lines.push(canBePortable ? notPortable(ofClaude ? 'local' : 'user') : NEVER_PORTABLE)
   }
-  if (ofClaude) lines.push(...offWarnings(context, target.project, settingsLocations(context, target.project)))
+  if (ofClaude) lines.push(...offWarnings(context, target.project))
   const cached = added && !target.portable ? cacheWarning(context) : undefined
   if (cached !== undefined) lines.push(cached)
   return {

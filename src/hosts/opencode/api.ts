@@ -47,7 +47,6 @@ export interface Part {
   readonly callID?: string
   readonly state?: {
     readonly status?: string
-    readonly input?: Readonly<Record<string, unknown>>
     error?: string
     readonly metadata?: Readonly<Record<string, unknown>>
   }
@@ -143,20 +142,20 @@ export interface ToolCall {
 }
 
 export interface ToolOutput {
-  title?: string
   output: string
   metadata?: Readonly<Record<string, unknown>>
   /** An MCP tool's result, which has no `output` (1.18.34). */
   readonly content?: { readonly type: string; readonly text?: string }[]
 }
 
-type ToolContext = Readonly<{ sessionID: string; abort: AbortSignal }>
-
 /** Arguments given as plain JSON Schemas are all required (OpenCode 1.18.34). */
 export interface PluginTool {
   readonly description: string
   readonly args: Readonly<Record<string, object>>
-  execute(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<string>
+  execute(
+    args: Readonly<Record<string, unknown>>,
+    context: { readonly sessionID: string; readonly abort: AbortSignal },
+  ): Promise<string>
 }
 
 export interface HostConfig {
@@ -175,7 +174,7 @@ export interface ModelRequest {
   readonly sessionID: string
   /** `title` for a title's request. */
   readonly agent: string
-  readonly model: { readonly providerID: string; readonly id?: string }
+  readonly model: { readonly providerID: string }
   readonly message: { readonly id: string }
 }
 
@@ -198,7 +197,7 @@ export interface Hooks {
   'experimental.chat.messages.transform'?: Hook<object, { readonly messages: Message[] }>
   'experimental.session.compacting'?: Hook<{ readonly sessionID: string }>
   'chat.headers'?: Hook<ModelRequest, { readonly headers: Record<string, string> }>
-  'experimental.text.complete'?: Hook<{ readonly sessionID: string; readonly messageID: string }, { text: string }>
+  'experimental.text.complete'?: Hook<{ readonly sessionID: string; readonly messageID: string }>
   'session.stopping'?: Hook<{ readonly sessionID: string }, StoppingOutput>
   'experimental.session.stopping'?: Hook<{ readonly sessionID: string }, StoppingOutput>
 }
@@ -207,8 +206,6 @@ export type PluginHooks = Hooks & { tool?: Record<string, PluginTool> }
 
 /** 1.18.34 has no such hook. Upstream proposals read `stop` or `continue`, and `message`. */
 export type StoppingOutput = { stop?: boolean; continue?: boolean; message?: string }
-
-const READING_CALLS = ['session.messages', 'session.message']
 
 export class HostRefusal extends Error {
   /** `unreadable`: OpenCode cannot read the messages (1.18.34: one has a JSON Schema `format`). */
@@ -225,7 +222,7 @@ export class HostRefusal extends Error {
 
 function kindOf(call: string, name: string | undefined): HostRefusal['kind'] {
   if (name === 'NotFoundError') return 'gone'
-  return name === 'BadRequest' && READING_CALLS.includes(call) ? 'unreadable' : 'other'
+  return name === 'BadRequest' && call.startsWith('session.message') ? 'unreadable' : 'other'
 }
 
 export function isGone(error: unknown): boolean {
@@ -264,8 +261,6 @@ export const WORKFLOW_TOOL = 'workflow_run'
 
 export const WORKFLOW_COMMAND = 'postflight-workflow'
 
-const ONE_SHOT = ['run', 'github']
-
 /** Their value is the next word (`opencode --help`, 1.18.34). */
 const WITH_VALUE = [
   ...['--log-level', '--port', '--hostname', '--mdns-domain', '--cors', '--model', '-m', '--session', '-s'],
@@ -276,7 +271,7 @@ const WITH_VALUE = [
 export function isOneShot(argv: readonly string[]): boolean {
   const words = argv.slice(2)
   const command = words.find((word, index) => !word.startsWith('-') && !WITH_VALUE.includes(words[index - 1] ?? ''))
-  return command !== undefined && ONE_SHOT.includes(command)
+  return command !== undefined && ['run', 'github'].includes(command)
 }
 
 /**

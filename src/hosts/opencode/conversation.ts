@@ -131,13 +131,8 @@ const IDLE_LIMIT_MS = 10_000
 
 const NOT_ANSWERED = 'the session became idle without an answer'
 
-type TurnAnswer =
-  | { readonly kind: 'answered'; readonly text: string }
-  | { readonly kind: 'failed'; readonly why: string }
-  | { readonly kind: 'given-up' }
-
-/** `ring`: a new one for each wait. */
-type Bell = { ring: AbortController; isDeleted: boolean }
+/** `ring`: a new one for each pause. */
+type Bell = { readonly session: string; ring: AbortController; isDeleted: boolean }
 
 /** Resolves to true if it rings in time. */
 async function rings(bell: Bell, patienceMs: number): Promise<boolean> {
@@ -150,7 +145,7 @@ async function rings(bell: Bell, patienceMs: number): Promise<boolean> {
 /** OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. */
 export class Turns {
   readonly #client: HostClient
-  readonly #bells = new Map<string, Set<Bell>>()
+  readonly #bells = new Set<Bell>()
 
   constructor(client: HostClient) {
     this.#client = client
@@ -158,17 +153,20 @@ export class Turns {
 
   /** A deleted session may stay busy forever, and sends no idle event (1.18.34). */
   ring(session: string, isDeleted = false): void {
-    for (const bell of this.#bells.get(session) ?? []) {
+    for (const bell of this.#bells) {
+      if (bell.session !== session) continue
       bell.isDeleted ||= isDeleted
       bell.ring.abort()
     }
   }
 
-  async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<TurnAnswer> {
+  /** Gives up if `signal` is raised; looks now and then whether the turn is no longer wanted. */
+  async prompt(session: string, text: string, manner: Manner, signal: AbortSignal, isUnwanted = () => false) {
     const before = (await readLastTurn(this.#client, session)).answer?.id
-    const bells = this.#bells.get(session) ?? new Set()
-    const bell: Bell = { ring: new AbortController(), isDeleted: false }
-    this.#bells.set(session, bells.add(bell))
+    const bell: Bell = { session, ring: new AbortController(), isDeleted: false }
+    const wake = (): void => bell.ring.abort()
+    this.#bells.add(bell)
+    signal.addEventListener('abort', wake)
     try {
       await sendPrompt(this.#client, session, { ...manner, parts: [ownText(text)] })
       let idle = false
@@ -177,28 +175,28 @@ export class Turns {
         const rung = await rings(bell, idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
         idle ||= rung
         if (bell.isDeleted) throw new HostRefusal('session.promptAsync', { name: 'NotFoundError' })
-        if (givesUp()) {
+        if (signal.aborted || isUnwanted()) {
           await this.#client.session.abort({ path: { id: session } })
-          return { kind: 'given-up' }
+          return { kind: 'given-up' } as const
         }
         // A session stays busy for a moment after its idle event (1.18.34).
         const works = await isBusy(this.#client, session)
         if (works && !idle) continue
         const { answer, ended, error } = await readLastTurn(this.#client, session)
         const isNew = answer !== undefined && answer.id !== before
-        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text }
+        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text } as const
         if (works) {
           // The idle event belonged to an earlier turn.
           idle = false
           continue
         }
-        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED }
+        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED } as const
         idleSince ??= Date.now()
-        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: NOT_ANSWERED }
+        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: NOT_ANSWERED } as const
       }
     } finally {
-      bells.delete(bell)
-      if (bells.size === 0) this.#bells.delete(session)
+      this.#bells.delete(bell)
+      signal.removeEventListener('abort', wake)
     }
   }
 }

@@ -28,8 +28,7 @@ const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
  * idle event.
  */
 export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard, turns: Turns) {
-  /** Whether each session that is held was interrupted. */
-  const held = new Map<string, boolean>()
+  const held = new Map<string, AbortController>()
 
   async function taskEnded(session: string, output: ToolOutput): Promise<void> {
     const agent = await sessions.identify(session)
@@ -47,7 +46,8 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
     const { session } = agent
     const notices: string[] = []
     let report = text
-    held.set(session, false)
+    const interruption = new AbortController()
+    held.set(session, interruption)
     try {
       for (;;) {
         const stop = await guard.stop(agent, 0)
@@ -55,7 +55,7 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
         if (stop.reason === undefined) break
         const { manner } = await readLastTurn(client, session)
         if (manner === undefined) break
-        const answer = await turns.prompt(session, stop.reason, manner, () => held.get(session) === true)
+        const answer = await turns.prompt(session, stop.reason, manner, interruption.signal)
         if (answer.kind !== 'answered') break
         report = joinReports(report, answer.text)
       }
@@ -66,11 +66,7 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
   }
 
   function interrupted(session: string): void {
-    for (const value of held.keys()) {
-      if (!sessions.isBelow(value, session)) continue
-      held.set(value, true)
-      turns.ring(value)
-    }
+    for (const [below, interruption] of held) if (sessions.isBelow(below, session)) interruption.abort()
   }
 
   return { taskEnded, hold, interrupted }

@@ -82,19 +82,12 @@ export class PhaseRunner {
     const { folder, root, signal } = this.#caller
     const { session, manner } = await this.#childFor(work, state)
     this.prompts += 1
-    const wake = (): void => turns.ring(session)
-    signal.addEventListener('abort', wake)
-    try {
-      const givesUp = (): boolean => signal.aborted || isTakenOver(folder, root)
-      const answer = await turns.prompt(session, work.prompt, manner, givesUp)
-      if (signal.aborted || answer.kind === 'given-up') return undefined
-      if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why.replace(/\.$/, ''))}`
-      const agent = await sessions.identify(session)
-      if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text)
-      return undefined
-    } finally {
-      signal.removeEventListener('abort', wake)
-    }
+    const answer = await turns.prompt(session, work.prompt, manner, signal, () => isTakenOver(folder, root))
+    if (signal.aborted || answer.kind === 'given-up') return undefined
+    if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why.replace(/\.$/, ''))}`
+    const agent = await sessions.identify(session)
+    if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text)
+    return undefined
   }
 
   #childFor(work: DueWork, state: WorkflowState): Promise<Child> {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/values.ts'
+import { isJsonObject, parseJson } from '../../kernel/values.ts'
 import { findPhase } from '../definition/definition.ts'
 import { objectOf, WRONG, wrongKeys } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
@@ -31,12 +31,9 @@ const readState = objectOf(STATE_FIELDS)
 /** Never throws. */
 export function parseState(text: string): WorkflowState | StateProblem {
   if (isTooDeep(text)) return { code: 'shape', detail: `nested more than ${MAX_LEVELS} levels deep` }
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    return { code: 'not-json', detail: (error as Error).message }
-  }
+  const json = parseJson(text)
+  if ('fault' in json) return { code: 'not-json', detail: json.fault }
+  const { value } = json
   if (!isJsonObject(value)) return { code: 'shape', detail: 'object' }
   if (value.version !== STATE_VERSION) return { code: 'version', detail: String(value.version) }
   const state = readState(value)

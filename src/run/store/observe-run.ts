@@ -6,7 +6,7 @@ import { inspectInside, inspectNamed, lastNamed, makeFoldersInside, moveToFree }
 import { readSmallBytes } from '../../disk/read.ts'
 import { isSystemCode, PostflightError } from '../../kernel/errors.ts'
 import { counted, quote } from '../../kernel/text.ts'
-import { attempt, isJsonObject } from '../../kernel/values.ts'
+import { attempt, isJsonObject, parseJson } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
 import type { ListedSteps } from '../definition/bound.ts'
@@ -229,11 +229,9 @@ function readAgentsFile(folder: string, name: string, limit: number, inspect = i
 function readJson(folder: string, name: string, limit: number, inspect = inspectInside) {
   const read = readAgentsFile(folder, name, limit, inspect)
   if (read.kind !== 'bytes') return read
-  try {
-    return { kind: 'json' as const, value: JSON.parse(read.bytes.toString().replace(/^\ufeff/, '')) as unknown }
-  } catch (error) {
-    return { kind: 'wrong' as const, why: `${quote(name)} is not JSON (${quote((error as Error).message, 120)})` }
-  }
+  const json = parseJson(read.bytes.toString())
+  if ('value' in json) return { kind: 'json', value: json.value } as const
+  return { kind: 'wrong', why: `${quote(name)} is not JSON (${quote(json.fault, 120)})` } as const
 }
 
 function unreadable(folder: string, name: string, detail: string): string {

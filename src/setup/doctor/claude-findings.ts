@@ -4,6 +4,7 @@ import { claudeEntries, fileOfCommand, type HookHost, withoutEventWord } from '.
 import { type CommandForm, commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/errors.ts'
 import { listed, oneLine, shellWord } from '../../kernel/text.ts'
+import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findCommandForm, isExecutable } from '../../project/root.ts'
 import { isInstalled, type WiredCommand } from '../claude-hooks.ts'
@@ -16,16 +17,15 @@ import { bad, type DoctorFinding, good } from './project-findings.ts'
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, project: string, elsewhere: boolean): DoctorFinding[] {
   const locations = wiring.sessionLocations(context, project)
-  const managed = wiring.managedLocations(context, project)
-  const off = switchedOff(context, managed, locations)
+  const off = switchedOff(context, locations)
   const wired = [
-    ...managed.flatMap(wiredByOrganization),
     ...locations.flatMap((location) => wiredBySettings(context, location, project)),
-    ...wiredByPlugin([...managed, ...locations]),
+    ...wiredByPlugin(locations),
   ]
   const repair = 'repair the file by hand: until then Claude Code may ignore all of it'
-  const faults = locations.flatMap(({ fault }) =>
-    fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
+  const faults = locations.flatMap(({ fault, kind }) =>
+    // In those of an organization, a wrong value does not make Claude Code ignore the others (2.1.332).
+    fault === undefined || kind === 'managed' ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
   // A hook that is switched off is not reported as one that works.
   const installed = checkOnce(wired).filter(({ ok }) => off.length === 0 || !ok)
@@ -45,25 +45,36 @@ const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hos
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
 /** What keeps the hook from blocking, for a command that has just installed it. */
-export function offWarnings(context: CommandContext, project: string, locations: wiring.Locations, label = 'Warning') {
-  const off = switchedOff(context, wiring.managedLocations(context, project), locations)
+export function offWarnings(context: CommandContext, project: string, label = 'Warning') {
+  const off = switchedOff(context, wiring.sessionLocations(context, project))
   return off.map(({ what, fix }) => `${label}: ${what}: ${fix}`)
 }
 
-function switchedOff(context: CommandContext, managed: wiring.Locations, locations: wiring.Locations): DoctorFinding[] {
+function switchedOff({ environment }: CommandContext, locations: wiring.Locations): DoctorFinding[] {
+  const managed = locations.filter(({ kind }) => kind === 'managed')
+  const others = locations.filter(({ kind }) => kind !== 'managed')
+  // Other settings do not switch such a hook off (2.1.332).
+  const isManaged = wiring.enabledPlugin(managed) !== undefined || managed.some(({ commands }) => commands.length > 0)
   const findings: DoctorFinding[] = []
-  const forbidding = wiring.forbidsHooks(managed, locations)
+  const forbidding = managed.find(({ text }) => {
+    const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = jsonObjectIn(text)
+    const isLocked = locked === true || (Array.isArray(locked) && locked.includes('hooks'))
+    const isOursForbidden = allowManagedHooksOnly === true || (isLocked && wiring.enabledPlugin(others) === undefined)
+    return disableAllHooks === true || (isOursForbidden && !isManaged)
+  })
   if (forbidding !== undefined) {
     const fix =
       'ask your administrator to allow it there, or to add the entries that `postflight install --dry-run` prints'
-    findings.push(bad('settings', `${forbidding} forbids other hooks, so Claude Code does not run this one`, fix))
+    findings.push(bad('settings', `${forbidding.file} forbids other hooks, so Claude Code does not run this one`, fix))
   }
-  const hooksOff = wiring.isInstalledIn(managed) ? undefined : wiring.hooksDisabledIn(locations)
+  const hooksOff = isManaged ? undefined : wiring.hooksDisabledIn(others)
   if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff))
-  const guardOff = wiring.guardDisabledIn(context, managed, locations)
-  if (guardOff !== undefined) {
-    const what = `POSTFLIGHT_DISABLE=1 is set in ${guardOff.where}, so the hook allows every stop`
-    findings.push(bad('settings', what, guardOff.fix))
+  // Claude Code's settings come before its environment.
+  const set = wiring.effective(locations, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
+  if (String(set === undefined ? environment.POSTFLIGHT_DISABLE : set.value) === '1') {
+    const what = `POSTFLIGHT_DISABLE=1 is set in ${set?.file ?? 'the environment'}, so the hook allows every stop`
+    const fix = set === undefined ? 'unset POSTFLIGHT_DISABLE' : 'remove POSTFLIGHT_DISABLE from "env" in that file'
+    findings.push(bad('settings', what, fix))
   }
   return findings
 }
@@ -91,28 +102,26 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   return [...kept, bad('settings', `the hook is installed more than once, in ${locations}: ${cost}`, removals)]
 }
 
-function wiredByOrganization({ file, commands }: wiring.SettingsLocation): Wired[] {
-  if (commands.length === 0) return []
-  const finding = good('settings', `your organization installs the hook, in ${file}`)
-  return [{ where: file, removal: '', stops: stopsOf(commands), finding, rank: 0 }]
-}
-
 function stopsOf(commands: readonly WiredCommand[]): string[] {
   return commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : []))
 }
 
 function wiredBySettings(context: CommandContext, location: wiring.SettingsLocation, project: string) {
-  const { scope, file, commands } = location
+  const { scope, file, commands, kind } = location
   if (commands.length === 0) return []
+  const wired = { where: file, stops: stopsOf(commands) }
+  if (kind === 'managed') {
+    const finding = good('settings', `your organization installs the hook, in ${file}`)
+    return [{ ...wired, removal: '', finding, rank: 0 }]
+  }
   const copy = findWiredCopy(commands, project)
   // The file of a linked worktree's main checkout is repaired there.
   const at = location.project === project ? context : { ...context, rootOption: location.project }
   const finding = checkEntries(at, location, project, CLAUDE_CODE)
   return [
     {
-      where: file,
+      ...wired,
       removal: `${wiring.uninstallLine(at)} --scope ${scope}`,
-      stops: stopsOf(commands),
       finding,
       // An entry that a team shares comes before one for this machine.
       rank: copy.portable && scope === 'project' ? 1 : RANKS[scope],
@@ -207,7 +216,7 @@ export function installCommand(project: string): string {
 export function checkReach(context: CommandContext, project: string): DoctorFinding {
   const { packageFolder, platform } = context
   const { onPath, byNpx } = formOf(context, project)
-  const locations = [...wiring.managedLocations(context, project), ...wiring.sessionLocations(context, project)]
+  const locations = wiring.sessionLocations(context, project)
   if (onPath) return good('cli', '`postflight` is on the PATH')
   if (wiring.enabledPlugin(locations) !== undefined)
     return good('cli', "the plugin adds `postflight` to the PATH of the agent's shell")

@@ -51,20 +51,19 @@ export function checkHook({ packageFolder, platform }: CommandContext): DoctorFi
 }
 
 export function checkHookHosts(context: CommandContext, project: string): DoctorFinding[] {
-  const hosts: [string, HookHost][] = Object.entries(HOOK_HOSTS)
-  return hosts.flatMap(([name, host]) => checkHost(context, name, host, project))
+  return Object.entries(HOOK_HOSTS).flatMap(([name, host]) => checkHost(context, name, host, project))
 }
 
 function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
   const locations = hookHostLocations(context, host, project)
-  const own = locations.filter((location) => !location.isClaudes)
+  const own = locations.filter(({ kind }) => kind === 'own')
   const repair = `repair the file by hand: until then ${host.title} may ignore all of it`
   // A file without the hook is not checked: some hosts allow comments in theirs.
   const faults = own.flatMap(({ fault, file, scope }) =>
     fault === undefined || !namesHook(file, scope) ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
   const wired = locations.filter(({ commands }) => commands.length > 0)
-  const wiredOwn = wired.filter((location) => !location.isClaudes)
+  const wiredOwn = wired.filter(({ kind }) => kind === 'own')
   const { offSwitch } = host
   const off = offSwitch !== undefined && wiredOwn.length > 0 ? hooksDisabledIn(own, offSwitch) : undefined
   const entries =

@@ -8,16 +8,17 @@ import { forEveryOne } from '../../kernel/values.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
 import { addIgnored, IGNORED, LOCAL_FILES, LOCAL_SETTINGS, removeIgnored } from '../ignored-files.ts'
 import { addRules, rulesOf } from '../permission-rules.ts'
+import { PART_TITLES } from '../settings-messages.ts'
 import { claudeFolder, distinctFiles, linkOutside, readSettingsFile, type Scope } from '../settings-paths.ts'
 import { proposedDone } from './done-proposal.ts'
 import { ownFilesNotIgnored } from './git.ts'
 import { locationOf, recordOf, recordRules, type Target } from './target.ts'
 import { removeShellHook, type ShellHookLocation, settingsLocations, shellHookLocations } from './wiring.ts'
 
-export const PART_NAMES = ['hook', 'shell-hook', 'permissions', 'gitignore', 'skill', 'done'] as const
+export const PART_NAMES = Object.keys(PART_TITLES) as (keyof typeof PART_TITLES)[]
 
 export interface InitPart {
-  readonly name: (typeof PART_NAMES)[number]
+  readonly name: keyof typeof PART_TITLES
   readonly file: string
   readonly state: 'missing' | 'done' | 'kept' | 'needless' | 'outside'
   readonly add: (text: string) => string

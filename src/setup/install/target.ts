@@ -5,11 +5,11 @@ import { removeIfEmpty } from '../../disk/folders.ts'
 import { readSmallFile, requireText, textIn } from '../../disk/read.ts'
 import { removeFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
-import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
+import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
-import { attempt, jsonObjectIn } from '../../kernel/values.ts'
+import { attempt, jsonObjectIn, parseJson } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
 import { addEntries, findCommands, removeEntries } from '../claude-hooks.ts'
@@ -53,41 +53,36 @@ export interface Target {
   readonly notes: readonly string[]
 }
 
-export function targetOf(context: CommandContext, host: string, scope: string): Target {
-  if (!HOSTS.includes(host)) throw new PostflightError('host-unknown', { host, known: HOSTS.join(', ') })
+export function targetOf(context: CommandContext, name: string, scope: string): Target {
+  if (!HOSTS.includes(name)) throw new PostflightError('host-unknown', { host: name, known: HOSTS.join(', ') })
   if (!SCOPES.includes(scope as never)) throw new PostflightError('scope-unknown', { scope })
   const project = projectFolder(context)
-  const target = findTarget(context, host, scope as Scope, project)
-  const relative = target.files.find((file) => !path.isAbsolute(file))
+  const host = hookHost(name)
+  const target = findTarget(context, name, host, scope as Scope, project)
+  const locations = host === undefined ? [] : hookHostLocations(context, host, project)
+  // Files of the host that hold the hook, although `install` creates only the last one.
+  const further = locations
+    .filter((one) => one.kind === 'own' && one.scope === scope && one.commands.length > 0)
+    .filter(({ file }) => !target.files.includes(file))
+  const files = [...further.map(({ file }) => file), ...target.files]
+  const relative = files.find((file) => !path.isAbsolute(file))
   if (relative !== undefined) {
     throw new PostflightError('cannot-write', { path: relative, detail: FILE_DETAILS.relativeFolder })
   }
-  if (scope !== 'user') for (const file of target.files) requireInside(file, project)
-  return target
-}
-
-function findTarget(context: CommandContext, name: string, scope: Scope, project: string): Target {
-  const host = hookHost(name)
+  if (scope !== 'user') for (const file of files) requireInside(file, project)
   const trust = host?.trust
   const notes = trust === undefined || (trust.onlyInProjects && scope === 'user') ? [] : [trust.note]
-  if (isOfClaude(name, scope)) return withFurther(context, host, { ...claudeTarget(context, scope, project), notes })
+  return { ...target, files, notes }
+}
+
+function findTarget(context: CommandContext, name: string, host: HookHost | undefined, scope: Scope, project: string) {
+  if (isOfClaude(name, scope)) return claudeTarget(context, scope, project)
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host?.title ?? 'OpenCode' })
   if (host === undefined) return openCodeTarget(context, scope, project)
   const main = scope === 'project' && host.readsMainCheckout === true ? inMainCheckout(project) : undefined
   if (main !== undefined)
     throw new PostflightError('scope-not-here', { host: host.title, folder: host.folder, path: main })
-  const file = hookHostSettingsPath(context, host, scope, project)
-  return withFurther(context, host, { ...hookTarget(context, scope, project, file, host), notes })
-}
-
-/** With files of the host that hold the hook, although `install` creates only the last one. */
-function withFurther(context: CommandContext, host: HookHost | undefined, target: Target): Target {
-  const locations = host === undefined ? [] : hookHostLocations(context, host, target.project)
-  const further = locations.filter(
-    ({ file, isClaudes, scope, commands }) =>
-      !isClaudes && scope === target.scope && commands.length > 0 && !target.files.includes(file),
-  )
-  return { ...target, files: [...further.map(({ file }) => file), ...target.files] }
+  return hookTarget(context, scope, project, hookHostSettingsPath(context, host, scope, project), host)
 }
 
 /** Whether the entries go into Claude Code's settings, also because another host reads these. */
@@ -112,7 +107,7 @@ export function holdsReactive(text: string, file: string): boolean {
   return findCommands(text, file, isReactiveHook).length > 0
 }
 
-function claudeTarget(context: CommandContext, scope: Scope, project: string): Target {
+function claudeTarget(context: CommandContext, scope: Scope, project: string) {
   const file = claudeSettingsPath(context, scope, project)
   const target = hookTarget(context, scope, project, file, { tellsProject: true, entries: claudeEntries })
   const add = (text: string, to: string): string => {
@@ -130,16 +125,16 @@ function hookTarget(
   project: string,
   settings: string,
   host: Pick<HookHost, 'tellsProject' | 'entries'>,
-): Target {
+): Omit<Target, 'notes'> {
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
   const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
   const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
   const remove = (text: string, file: string): string => removeEntries(text, file, isOurs)
-  return { what: 'hook', scope, project, files: [settings], entry: command, portable, holds, add, remove, notes: [] }
+  return { what: 'hook', scope, project, files: [settings], entry: command, portable, holds, add, remove }
 }
 
-function openCodeTarget(context: CommandContext, scope: HostScope, project: string): Target {
+function openCodeTarget(context: CommandContext, scope: HostScope, project: string): Omit<Target, 'notes'> {
   const { plugin, portable } = openCodePlugin(context, scope, project)
   const files = openCodeConfigPaths(context, scope, project)
   // OpenCode resolves a relative path from the file that names it.
@@ -147,11 +142,24 @@ function openCodeTarget(context: CommandContext, scope: HostScope, project: stri
   const add = (text: string, file: string): string => addPlugin(text, specIn(file), file, ourPlugins(file))
   const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
   const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))
-  return { what: 'plugin', scope, project, files, entry: plugin, portable, holds, add, remove, notes: [] }
+  return { what: 'plugin', scope, project, files, entry: plugin, portable, holds, add, remove }
 }
 
 /** Hosts run each entry, so each stop would count twice. */
-export function refuseSecond(context: CommandContext, { project, files, entry, scope }: Target): void {
+export function refuseSecond(context: CommandContext, name: string, target: Target): void {
+  const { project, files, scope } = target
+  if (isOfClaude(name, scope)) refuseSecondOfClaude(context, target)
+  // Copilot CLI reads these settings too.
+  const reader = name === 'claude' && scope !== 'user' ? 'copilot' : name
+  const host = hookHost(reader)
+  const locations = host === undefined ? [] : hookHostLocations(context, host, project)
+  const others = locations.filter(({ file, kind }) => file !== files.at(-1) && (kind === 'own' || reader === name))
+  const wired = others.find(({ commands }) => commands.length > 0)
+  if (wired === undefined) return
+  refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${reader} --scope ${wired.scope}`)
+}
+
+function refuseSecondOfClaude(context: CommandContext, { project, files, entry }: Target): void {
   const locations = settingsLocations(context, project)
   const isPlugin = fs.existsSync(path.join(context.packageFolder, '.claude-plugin', 'plugin.json'))
   const plugin = enabledPlugin(locations)?.name ?? (isPlugin ? 'postflight-guard' : undefined)
@@ -165,24 +173,6 @@ export function refuseSecond(context: CommandContext, { project, files, entry, s
     const where = displayPath(context, location.file)
     refuse(isSame ? 'same-command' : 'settings', where, `${uninstallLine(context)} --scope ${location.scope}`)
   }
-  if (scope === 'user') return
-  // Copilot CLI reads these settings too.
-  const ofCopilot = hookHostLocations(context, HOOK_HOSTS.copilot, project).filter(({ isClaudes }) => !isClaudes)
-  refuseOtherFile(context, 'copilot', ofCopilot)
-}
-
-/** Another host would run both hooks. */
-export function refuseOtherScope(context: CommandContext, name: string, { files, project }: Target): void {
-  const host = hookHost(name)
-  if (host === undefined) return
-  const others = hookHostLocations(context, host, project).filter(({ file }) => file !== files.at(-1))
-  refuseOtherFile(context, name, others)
-}
-
-function refuseOtherFile(context: CommandContext, host: string, locations: readonly SettingsLocation[]): void {
-  const wired = locations.find(({ commands }) => commands.length > 0)
-  if (wired === undefined) return
-  refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${host} --scope ${wired.scope}`)
 }
 
 function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command: string): never {
@@ -206,13 +196,9 @@ function loadRules(file: string, shown: string) {
     const location = rule === undefined ? '' : `, rule ${rule}${ofField}`
     throw new PostflightError('rules-invalid', { path: shown, location, detail })
   }
-  let value: unknown
-  try {
-    value = JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch (error) {
-    return refuse(undefined, '', (error as Error).message)
-  }
-  const rules = readRules(value)
+  const json = parseJson(text)
+  if ('fault' in json) return refuse(undefined, '', json.fault)
+  const rules = readRules(json.value)
   if ('detail' in rules) return refuse(rules.rule, rules.field, rules.detail)
   for (const [index, { tool, tools = [] }] of rules.entries()) {
     const unknown = [tool, ...tools].find((name) => claudeTool(name) === undefined)

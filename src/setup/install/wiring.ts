@@ -4,77 +4,66 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'
 import { shellWords } from '../../kernel/text.ts'
-import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
+import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { linkedWorktree } from '../../project/root.ts'
 import { commandOf, findCommands, removeEntries } from '../claude-hooks.ts'
 import { requireRules } from '../permission-rules.ts'
 import {
-  claudeSettingsPath,
+  claudePlaces,
   distinctFiles,
-  HOST_SCOPES,
-  hookHostFiles,
-  managedSettingsPaths,
-  projectRead,
+  hostPlaces,
+  type Place,
   readSettingsFile,
   requireInside,
-  SCOPES,
   type Scope,
+  sessionPlaces,
 } from '../settings-paths.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
-
-type Place = Readonly<{ scope: Scope; file: string; isClaudes: boolean }>
 
 export type SettingsLocation = ReturnType<typeof locationOf>
 export type Locations = readonly SettingsLocation[]
 
+/** Claude Code's own settings. */
 export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
-  const places = SCOPES.map((scope) => ({ scope, file: claudeSettingsPath(context, scope, project), isClaudes: true }))
-  return locationsOf(context, project, places)
+  return locationsOf(context, claudePlaces(context, project))
 }
 
-/** With the local settings of the main checkout, which Claude Code reads in a linked worktree too (2.1.332). */
+/** All settings that Claude Code reads. */
 export function sessionLocations(context: CommandContext, project: string): SettingsLocation[] {
-  const main = linkedWorktree(project)?.main
-  const shared = main === undefined ? [] : settingsLocations(context, main).filter(({ scope }) => scope === 'local')
-  return [...settingsLocations(context, project), ...shared]
+  return locationsOf(context, sessionPlaces(context, project))
 }
 
 export function hookHostLocations(context: CommandContext, host: HookHost, project: string): SettingsLocation[] {
-  const shared = host.readsClaudeSettings === true ? settingsLocations(context, project) : []
-  const places = HOST_SCOPES.flatMap((scope) =>
-    hookHostFiles(context, host, scope, project).map((file) => ({ scope, file, isClaudes: false })),
-  )
-  const own = locationsOf(context, projectRead(host, project), places)
-  return [...shared.filter(({ scope }) => scope !== 'user'), ...own]
+  return locationsOf(context, hostPlaces(context, host, project))
 }
 
 /** Scopes may share a file. */
-function locationsOf(context: CommandContext, project: string, places: readonly Place[]): SettingsLocation[] {
+function locationsOf(context: CommandContext, places: readonly Place[]): SettingsLocation[] {
   const files = distinctFiles(places.map(({ file }) => file))
-  return files.map((file) => locationOf(context, project, places.find((place) => place.file === file) as Place))
+  return files.map((file) => locationOf(context, places.find((place) => place.file === file) as Place))
 }
 
-/** `project`: whose settings these are, the main checkout's or of the folder that was asked for. */
-function locationOf(context: CommandContext, project: string, place: Place) {
-  const { scope, file, isClaudes } = place
+function locationOf(context: CommandContext, place: Place) {
+  const { scope, file, project, kind } = place
   try {
     if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file) ?? ''
-    if (isClaudes) requireRules(text, file)
+    if (kind === 'claude') requireRules(text, file)
     const commands = findCommands(text, file, ourHooks(context, project))
-    return { ...place, project, text, commands, fault: undefined }
+    return { ...place, text, commands, fault: undefined }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return { ...place, project, text: '', commands: [], fault: error }
+    return { ...place, text: '', commands: [], fault: error }
   }
 }
 
-/** Claude Code's order: the last file that sets a value decides. */
+/** Claude Code's order, before the settings of an organization: the last file that sets a value decides. */
 const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
 
-function effective<T>(locations: Locations, pick: (settings: Record<string, unknown>) => T) {
-  return READ_ORDER.flatMap((scope) => locations.filter((location) => location.scope === scope))
+export function effective<T>(locations: Locations, pick: (settings: Record<string, unknown>) => T) {
+  const rankOf = ({ kind, scope }: SettingsLocation) => (kind === 'managed' ? 3 : READ_ORDER.indexOf(scope))
+  return locations
+    .toSorted((one, other) => rankOf(one) - rankOf(other))
     .flatMap(({ text, file }) => {
       const value = pick(jsonObjectIn(text))
       return value === undefined ? [] : [{ value, file }]
@@ -88,40 +77,6 @@ export function hooksDisabledIn(locations: Locations, name = 'disableAllHooks'):
     ({ hooks, ...others }) => others[name] ?? (isJsonObject(hooks) ? hooks[name] : undefined),
   )
   return found?.value === true ? found.file : undefined
-}
-
-/** The settings of an organization. In these, a wrong value does not make Claude Code ignore the others (2.1.332). */
-export function managedLocations(context: CommandContext, project: string): SettingsLocation[] {
-  const places = managedSettingsPaths(context).map((file) => ({ scope: 'user' as const, file, isClaudes: false }))
-  return locationsOf(context, project, places)
-}
-
-/** Other settings do not switch such a hook off (2.1.332). */
-export function isInstalledIn(managed: Locations): boolean {
-  return enabledPlugin(managed) !== undefined || managed.some(({ commands }) => commands.length > 0)
-}
-
-/** The settings of an organization with which Claude Code runs no hook of ours (2.1.332). */
-export function forbidsHooks(managed: Locations, locations: Locations) {
-  const forbids = ({ text }: SettingsLocation): boolean => {
-    const { disableAllHooks, allowManagedHooksOnly, strictPluginOnlyCustomization: locked } = jsonObjectIn(text)
-    if (disableAllHooks === true) return true
-    if (isInstalledIn(managed)) return false
-    const isLocked = locked === true || (Array.isArray(locked) && locked.includes('hooks'))
-    return allowManagedHooksOnly === true || (isLocked && enabledPlugin(locations) === undefined)
-  }
-  return managed.find(forbids)?.file
-}
-
-/** Claude Code's settings come before its environment. */
-export function guardDisabledIn(context: CommandContext, managed: Locations, locations: Locations) {
-  const pick = ({ env }: Record<string, unknown>) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined)
-  const found = effective(managed, pick) ?? effective(locations, pick)
-  const value = found === undefined ? variable(context.environment, 'POSTFLIGHT_DISABLE') : String(found.value)
-  if (value !== '1') return undefined
-  return found === undefined
-    ? { where: 'the environment', fix: 'unset POSTFLIGHT_DISABLE' }
-    : { where: found.file, fix: 'remove POSTFLIGHT_DISABLE from "env" in that file' }
 }
 
 /** The marketplace's name follows it. */

@@ -424,6 +424,7 @@ describe.concurrent('create says on stderr that the host of this session does no
     const project = createSourceProject()
     project.write('../home/.claude/settings.json', JSON.stringify(settings, null, 2))
     expect(await created(project, { CLAUDE_CODE_SESSION_ID: SESSION })).toBe(said.replace('~', project.home))
+    expect(await created(project, { COPILOT_AGENT_SESSION_ID: SESSION })).toBe(NOTE('Copilot CLI', 'copilot'))
   })
 
   it('not outside a session, in a session whose settings are unknown, or for another session', async () => {
@@ -438,7 +439,6 @@ describe.concurrent('create says on stderr that the host of this session does no
     seen.write('specs/.postflight/journal.jsonl', `${JSON.stringify({ event: 'block', host_session: SESSION })}\n`)
     const unreadable = createSourceProject()
     mkdirSync(unreadable.at('.claude/settings.json'), { recursive: true })
-    expect(await created(seen, env)).toBe('')
-    expect(await created(unreadable, env)).toBe('')
+    for (const project of [seen, unreadable]) expect(await created(project, env)).toBe('')
   })
 })
