@@ -4,21 +4,8 @@ import { makeLastingFolder, removeIfEmpty } from '../disk/folders.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './command-context.ts'
-import {
-  beginsWithDigit,
-  checkSlug,
-  isNewName,
-  noTaskName,
-  parseTaskName,
-  parseTaskReference,
-  SPECS_ITSELF,
-  type TaskFolder,
-  type TaskReference,
-  type TaskSeparator,
-  taskFolderName,
-  usualSeparator,
-  withoutCompletion,
-} from './task-folder.ts'
+import type { TaskFolder, TaskReference, TaskSeparator } from './task-folder.ts'
+import * as naming from './task-folder.ts'
 import { isMeant, isNamed, listTaskFolders, taskFolderBelow } from './task-folders.ts'
 
 /** `isNewRoot`: whether its root had no specs/. */
@@ -73,19 +60,19 @@ export function taskFolderFor(
   slug: string | undefined,
   commandWith: (slug: string) => string,
 ): TaskFolder {
-  const task = withoutCompletion(given)
+  const task = naming.withoutCompletion(given)
   // Messages name an archived task by its path below specs/.
   const named = task.includes('/') ? listTaskFolders(root).folders.find((one) => isNamed(one, task)) : undefined
-  if (slug === undefined && named !== undefined && beginsWithDigit(named.task)) return named
-  const reference = parseTaskReference(task)
-  if (slug !== undefined) checkSlug(slug)
-  if (reference === SPECS_ITSELF) throw new PostflightError('task-invalid', { task: SPECS_ITSELF })
+  if (slug === undefined && named !== undefined && naming.beginsWithDigit(named.task)) return named
+  const reference = naming.parseTaskReference(task)
+  if (slug !== undefined) naming.checkSlug(slug)
+  if (reference === naming.SPECS_ITSELF) throw new PostflightError('task-invalid', { task: naming.SPECS_ITSELF })
   const here = existing(root, reference)
   if (typeof reference === 'string') {
-    const parts = parseTaskName(reference)
+    const parts = naming.parseTaskName(reference)
     // spec-kit can number by time (`20260319-143022-albums`): a task by its name only.
-    if (slug === undefined && here[0] !== undefined && beginsWithDigit(reference)) return here[0]
-    if (slug !== undefined || parts === undefined) throw noTaskName(reference, slug)
+    if (slug === undefined && here[0] !== undefined && naming.beginsWithDigit(reference)) return here[0]
+    if (slug !== undefined || parts === undefined) throw naming.noTaskName(reference, slug)
     // `20_foo` becomes `020_foo`. A number never gets a second folder.
     return slugFolder(root, String(parts.number), parts.number, parts.slug, parts.separator)
   }
@@ -100,14 +87,14 @@ export function taskFolderFor(
 }
 
 function slugFolder(root: string, task: string, number: number, slug: string, separator?: TaskSeparator): TaskFolder {
-  checkSlug(slug)
+  naming.checkSlug(slug)
   const here = existing(root, number)
-  const found = here.find((folder) => parseTaskName(folder.task)?.slug === slug)
+  const found = here.find((folder) => naming.parseTaskName(folder.task)?.slug === slug)
   if (found !== undefined) return found
   if (here[0] !== undefined) throw new PostflightError('task-has-other-folder', { task, folder: here[0].task })
-  if (!isNewName(slug)) throw new PostflightError('slug-invalid', { slug })
-  const used = separator ?? usualSeparator(topOf(root, listTaskFolders(root).folders).map((one) => one.task))
-  return taskFolderBelow(root, taskFolderName({ number, separator: used, slug }))
+  if (!naming.isNewName(slug)) throw new PostflightError('slug-invalid', { slug })
+  const used = separator ?? naming.usualSeparator(topOf(root, listTaskFolders(root).folders).map((one) => one.task))
+  return taskFolderBelow(root, naming.taskFolderName({ number, separator: used, slug }))
 }
 
 /** Throws without a listing: an existing folder would be created again. */

@@ -14,17 +14,8 @@ import {
   SPECS_FOLDER,
 } from '../kernel/files.ts'
 import { stripControl } from '../kernel/text.ts'
-import {
-  beginsWithDigit,
-  parseTaskReference,
-  pathInSpecs,
-  type SearchProblem,
-  SPECS_ITSELF,
-  type TaskFolder,
-  type TaskReference,
-  taskNumberOf,
-  withoutCompletion,
-} from './task-folder.ts'
+import type { SearchProblem, TaskFolder, TaskReference } from './task-folder.ts'
+import * as naming from './task-folder.ts'
 
 /** Follows no links (docs/design.md, "Task folders"). `hooks/postflight-hook` searches the same places. */
 
@@ -36,12 +27,12 @@ export function listTaskFolders(root: string) {
   const problems: SearchProblem[] = []
   const undecodable: string[] = []
   const specs = path.join(root, SPECS_FOLDER)
-  const folders: TaskFolder[] = [{ root, path: specs, task: SPECS_ITSELF, relative: SPECS_FOLDER }]
+  const folders: TaskFolder[] = [{ root, path: specs, task: naming.SPECS_ITSELF, relative: SPECS_FOLDER }]
   for (const name of subfolders(specs, problems, undecodable)) {
     const folder = pathIn(specs, name)
     const relative = `${SPECS_FOLDER}/${name}`
     folders.push({ root, path: folder, task: name, relative })
-    if (beginsWithDigit(name)) continue
+    if (naming.beginsWithDigit(name)) continue
     for (const child of subfolders(folder, problems, undecodable)) {
       folders.push({ root, path: pathIn(folder, child), task: child, relative: `${relative}/${child}` })
     }
@@ -86,12 +77,12 @@ export function taskFolderBelow(root: string, below: string): TaskFolder {
 }
 
 export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
-  return reference === (typeof reference === 'string' ? folder.task : taskNumberOf(folder.task))
+  return reference === (typeof reference === 'string' ? folder.task : naming.taskNumberOf(folder.task))
 }
 
 /** Prefers one that holds a file of ours. Takes names that new folders may not have: their marker must be clearable. */
 export function findTaskFolder(root: string, given: string, session?: string): TaskFolder | undefined {
-  const task = withoutCompletion(given)
+  const task = naming.withoutCompletion(given)
   const { folders, problems } = listTaskFolders(root)
   const named = foldersNamed(folders, task, session)
   const reference = readReference(task, named.length > 0)
@@ -131,7 +122,7 @@ function foldersNamed(folders: readonly TaskFolder[], task: string, session: str
 /** Exactly or as printed. */
 export function isNamed(folder: TaskFolder, name: string): boolean {
   const { task, relative } = folder
-  const names = [task, folder.path, ...(relative.includes('/') ? [relative, pathInSpecs(folder)] : [])]
+  const names = [task, folder.path, ...(relative.includes('/') ? [relative, naming.pathInSpecs(folder)] : [])]
   if (names.some((one) => one === name || stripControl(one) === name)) return true
   // A shell keeps the link in `$PWD`.
   return path.isAbsolute(name) && path.basename(name) === task && realPathIfSeen(name) === realPathIfSeen(folder.path)
@@ -139,7 +130,7 @@ export function isNamed(folder: TaskFolder, name: string): boolean {
 
 export function readReference(task: string, isThere: boolean): TaskReference | undefined {
   try {
-    return parseTaskReference(task)
+    return naming.parseTaskReference(task)
   } catch (error) {
     if (isThere) return undefined
     throw error

@@ -4,19 +4,8 @@ import { listed } from '../../kernel/text.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { offWarnings } from '../../setup/doctor/claude-findings.ts'
 import { cacheWarning } from '../../setup/install/our-hooks.ts'
-import {
-  carryOut,
-  holdsOurRules,
-  holdsReactive,
-  isOfClaude,
-  locationOf,
-  type Removal,
-  reactiveTarget,
-  refuseSecond,
-  removalsFrom,
-  type Target,
-  targetOf,
-} from '../../setup/install/target.ts'
+import type { Removal, Target } from '../../setup/install/target.ts'
+import * as targets from '../../setup/install/target.ts'
 import { notPortable, RESTART, SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
@@ -70,21 +59,23 @@ export const settingsFields = () => ({
 export const takenOutOf = () => field.texts('Another file, from which our entries were removed.')
 
 export const run: Run<typeof declaration, typeof document> = (context, _given, options) => {
-  const { host, scope, reactive, dryRun, force } = options
+  const { host, scope, reactive: rules, dryRun, force } = options
   const target =
-    reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, host, scope, reactive)
-  const ofClaude = isOfClaude(host, target.scope)
-  if (!force && target.what === 'hook') refuseSecond(context, host, target)
-  const location = locationOf(target)
+    rules === undefined ? targets.targetOf(context, host, scope) : targets.reactiveTarget(context, host, scope, rules)
+  const ofClaude = targets.isOfClaude(host, target.scope)
+  if (!force && target.what === 'hook') targets.refuseSecond(context, host, target)
+  const location = targets.locationOf(target)
   const before = readSettingsFile(location)
   const after = target.add(before ?? '', location)
   // Everything is planned before anything is written, so that a file that does not parse stops the command.
-  const others = target.files.filter((file) => file !== location)
-  const removals = removalsFrom(target, others)
+  const removals = targets.removalsFrom(
+    target,
+    target.files.filter((file) => file !== location),
+  )
   const added = before !== after
   const changed = added || removals.length > 0
   const backup = added && !dryRun ? replaceSettingsFile(location, after, before) : undefined
-  if (!dryRun) for (const removal of removals) carryOut(removal)
+  if (!dryRun) for (const removal of removals) targets.carryOut(removal)
   const shown = displayPath(context, location)
   const lines = added
     ? [`${dryRun ? 'Would install' : 'Installed'} the ${target.what} in ${shown}`]
@@ -130,8 +121,8 @@ export function removalLine(context: CommandContext, target: Target, removal: Re
   if (after === undefined) return `${removed(dryRun)} ${shown}: it held nothing else`
   const ofClaude = target.what === 'hook'
   const others = [
-    ...(ofClaude && holdsReactive(before, file) ? ['the reactive rules'] : []),
-    ...(ofClaude && holdsOurRules(before, file) ? ['our permission rules'] : []),
+    ...(ofClaude && targets.holdsReactive(before, file) ? ['the reactive rules'] : []),
+    ...(ofClaude && targets.holdsOurRules(before, file) ? ['our permission rules'] : []),
   ]
   const hasEntry = target.holds(before, file) || others.length === 0
   return `${removed(dryRun)} ${listed(hasEntry ? [`the ${target.what}`, ...others] : others)} from ${shown}`

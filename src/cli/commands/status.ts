@@ -21,15 +21,7 @@ import * as field from '../../views/documents.ts'
 import { checkTwice, lostMarkers } from '../../views/status/lost-markers.ts'
 import type { CompletedRun } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
-import {
-  annotation,
-  isSessionUnseen,
-  lostMarkerItem,
-  markerItem,
-  problemSentence,
-  quotedCommands,
-  statusItemDocument,
-} from '../../views/status/status-items.ts'
+import * as status from '../../views/status/status-items.ts'
 import { type Declaration, type Run, remoteOption, repeatable, WATCH } from '../command.ts'
 import { checkIds } from '../option-values.ts'
 import { sharedDocument } from '../workflow/shared-status.ts'
@@ -64,7 +56,7 @@ export const declaration = {
 export const document = () => z.union([projectDocument(), sharedDocument()])
 
 const projectDocument = () => {
-  const item = statusItemDocument()
+  const item = status.statusItemDocument()
   return field.object({
     root: field.optionalText('The folder that holds specs/; null if there is none.'),
     clean: field.flag(
@@ -126,12 +118,14 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, session, found)
   const warnings = done === null || done.standing === 'trusted' ? [] : [done]
   if (options.github) {
-    const warningLines = warnings.map(({ message, fix }) => {
-      const sentence = fix === null ? message : `${message} → ${fix}`
-      return annotation({ kind: 'done', path: DONE_PATH, sentence }, 'warning')
-    })
+    const warningLines = warnings.map(({ message, fix }) =>
+      status.annotation(
+        { kind: 'done', path: DONE_PATH, sentence: fix === null ? message : `${message} → ${fix}` },
+        'warning',
+      ),
+    )
     // Annotations are for programs, so --quiet keeps them.
-    const essential = [...items.map((item) => annotation(item)), ...warningLines]
+    const essential = [...items.map((item) => status.annotation(item)), ...warningLines]
     return { ...result, lines: clean ? [summary, ...essential] : essential, essential }
   }
   const isFirst = clean && !isVerdict && !options.watch && found.records.length + found.completed.length === 0
@@ -218,13 +212,13 @@ async function inspectProject(context: CommandContext, root: string, session: st
   const records = journal.records.filter(isRecent)
   const runs = await runsIn(context, root)
   const runItems = runs.filter((run) => run.kind !== 'completed')
-  const unfinishedRuns = runItems.filter((item) => !isDecided(item))
-  const isUnseen = (view: MarkerView): boolean => isSessionUnseen(view, journal.sessions, context.session)
-  const items = [...markers.map((view) => markerItem(view, { root, rootOption }, isUnseen(view))), ...unfinishedRuns]
+  const openRuns = runItems.filter((item) => !isDecided(item))
+  const isUnseen = (view: MarkerView): boolean => status.isSessionUnseen(view, journal.sessions, context.session)
+  const items = [...markers.map((view) => status.markerItem(view, { root, rootOption }, isUnseen(view))), ...openRuns]
   return {
     items: [
       ...items.filter((item) => isOf(item, session)),
-      ...lost.map((one) => lostMarkerItem(one, nowMs, rootOption)),
+      ...lost.map((one) => status.lostMarkerItem(one, nowMs, rootOption)),
       ...problems.map((problem) => unsearched(root, problem.path, unsearchable(problem.path, problem.detail))),
       ...journal.items,
     ],
@@ -261,7 +255,7 @@ function readRecords(root: string) {
 function unsearched(root: string, location: string, what: string): StatusItem {
   const message = inLine(what)
   const relative = inLine(path.relative(root, location))
-  const sentence = problemSentence(message)
+  const sentence = status.problemSentence(message)
   return { kind: 'unsearched', task: null, path: relative, host_session: null, message, sentence, fix: null }
 }
 
@@ -294,7 +288,7 @@ function expectedSentence(task: string, fault: ExpectedFault, session: string | 
   const name = `Task ${/^\d+$/.test(task) ? Number(task) : `"${oneLine(task, 120)}"`}`
   if (fault.kind === 'not-cleared') return `${name}: its marker was not cleared.`
   if (fault.kind === 'not-checked') {
-    return `${name}: its marker was cleared, but without its checks (${quotedCommands(fault.checks)}).`
+    return `${name}: its marker was cleared, but without its checks (${status.quotedCommands(fault.checks)}).`
   }
   const inSession = session === undefined ? '' : ` by session ${oneLine(session, 120)}`
   return `${name}: no marker was made${inSession}, and no workflow completed, in ${oneLine(location, 300)}.`

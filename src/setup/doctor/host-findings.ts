@@ -13,15 +13,8 @@ import type { CommandContext } from '../../project/command-context.ts'
 import { isExecutable } from '../../project/root.ts'
 import { findCommands } from '../claude-hooks.ts'
 import { openCodePlugin, ourPlugins } from '../install/our-hooks.ts'
-import {
-  hookHostLocations,
-  hooksDisabledIn,
-  removeCommand,
-  type SettingsLocation,
-  settingsLocations,
-  shellHookLocations,
-  uninstallLine,
-} from '../install/wiring.ts'
+import type { SettingsLocation } from '../install/wiring.ts'
+import * as wiring from '../install/wiring.ts'
 import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
 import { isReactiveHook } from '../reactive/reactive-rule.ts'
 import type { HostScope, Scope } from '../settings-paths.ts'
@@ -55,7 +48,7 @@ export function checkHookHosts(context: CommandContext, project: string): Doctor
 }
 
 function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
-  const locations = hookHostLocations(context, host, project)
+  const locations = wiring.hookHostLocations(context, host, project)
   const own = locations.filter(({ kind }) => kind === 'own')
   const repair = `repair the file by hand: until then ${host.title} may ignore all of it`
   // A file without the hook is not checked: some hosts allow comments in theirs.
@@ -65,7 +58,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const wired = locations.filter(({ commands }) => commands.length > 0)
   const wiredOwn = wired.filter(({ kind }) => kind === 'own')
   const { offSwitch } = host
-  const off = offSwitch !== undefined && wiredOwn.length > 0 ? hooksDisabledIn(own, offSwitch) : undefined
+  const off = offSwitch !== undefined && wiredOwn.length > 0 ? wiring.hooksDisabledIn(own, offSwitch) : undefined
   const entries =
     off === undefined
       ? wiredOwn.flatMap((location) => [
@@ -81,7 +74,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
   const removals = wired.slice(1).map(({ scope }, index) => {
     const isShared = wired.slice(0, index + 1).some((one) => one.scope === scope)
-    const line = isShared ? `${commandLine(['install'], context.rootOption)} --force` : uninstallLine(context)
+    const line = isShared ? `${commandLine(['install'], context.rootOption)} --force` : wiring.uninstallLine(context)
     return `${line} --host ${name} --scope ${scope}`
   })
   const files = listed(wired.map(({ file }) => file))
@@ -192,8 +185,8 @@ function runNode(cwd: string, words: readonly string[], input = '') {
  * works.
  */
 export function checkReactive(context: CommandContext, project: string): DoctorFinding[] {
-  const locations = settingsLocations(context, project)
-  if (hooksDisabledIn(locations) !== undefined) return []
+  const locations = wiring.settingsLocations(context, project)
+  if (wiring.hooksDisabledIn(locations) !== undefined) return []
   return locations.flatMap(({ text, file }) => {
     const count = findCommands(text, file, isReactiveHook).length
     return count === 0 ? [] : [good('settings', `${counted(count, 'reactive rule')} in ${file}`)]
@@ -201,9 +194,9 @@ export function checkReactive(context: CommandContext, project: string): DoctorF
 }
 
 export function checkShellHook(context: CommandContext, project: string): DoctorFinding[] {
-  return shellHookLocations(context, project).map((location) => {
+  return wiring.shellHookLocations(context, project).map((location) => {
     const hook = `the hook "${quote(location.commands[0], 120)}" in ${location.file}`
     const what = `${hook} looks for the same markers, so one stop of a sub-agent counts twice`
-    return bad('settings', what, removeCommand(context, location))
+    return bad('settings', what, wiring.removeCommand(context, location))
   })
 }

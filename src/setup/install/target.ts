@@ -15,25 +15,9 @@ import { inMainCheckout } from '../../project/root.ts'
 import { addEntries, findCommands, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
 import { missingRules, type Rules, removeRules, requireRules } from '../permission-rules.ts'
-import {
-  claudeTool,
-  isReactiveHook,
-  omissionNotes,
-  reactiveEntries,
-  readRules,
-  TOOL_NAMES,
-} from '../reactive/reactive-rule.ts'
-import {
-  claudeSettingsPath,
-  distinctFiles,
-  type HostScope,
-  hookHostSettingsPath,
-  openCodeConfigPaths,
-  readSettingsFile,
-  requireInside,
-  SCOPES,
-  type Scope,
-} from '../settings-paths.ts'
+import * as reactive from '../reactive/reactive-rule.ts'
+import type { HostScope, Scope } from '../settings-paths.ts'
+import * as paths from '../settings-paths.ts'
 import { listBackups, replaceSettingsFile } from '../settings-replace.ts'
 import { hookCommand, openCodePlugin, ourHooks, ourPlugins } from './our-hooks.ts'
 import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations, uninstallLine } from './wiring.ts'
@@ -55,7 +39,7 @@ export interface Target {
 
 export function targetOf(context: CommandContext, name: string, scope: string): Target {
   if (!HOSTS.includes(name)) throw new PostflightError('host-unknown', { host: name, known: HOSTS.join(', ') })
-  if (!SCOPES.includes(scope as never)) throw new PostflightError('scope-unknown', { scope })
+  if (!paths.SCOPES.includes(scope as never)) throw new PostflightError('scope-unknown', { scope })
   const project = projectFolder(context)
   const host = hookHost(name)
   const target = findTarget(context, name, host, scope as Scope, project)
@@ -69,7 +53,7 @@ export function targetOf(context: CommandContext, name: string, scope: string): 
   if (relative !== undefined) {
     throw new PostflightError('cannot-write', { path: relative, detail: FILE_DETAILS.relativeFolder })
   }
-  if (scope !== 'user') for (const file of files) requireInside(file, project)
+  if (scope !== 'user') for (const file of files) paths.requireInside(file, project)
   const trust = host?.trust
   const notes = trust === undefined || (trust.onlyInProjects && scope === 'user') ? [] : [trust.note]
   return { ...target, files, notes }
@@ -82,7 +66,7 @@ function findTarget(context: CommandContext, name: string, host: HookHost | unde
   const main = scope === 'project' && host.readsMainCheckout === true ? inMainCheckout(project) : undefined
   if (main !== undefined)
     throw new PostflightError('scope-not-here', { host: host.title, folder: host.folder, path: main })
-  return hookTarget(context, scope, project, hookHostSettingsPath(context, host, scope, project), host)
+  return hookTarget(context, scope, project, paths.hookHostSettingsPath(context, host, scope, project), host)
 }
 
 /** Whether the entries go into Claude Code's settings, also because another host reads these. */
@@ -92,7 +76,7 @@ export function isOfClaude(host: string, scope: Scope): boolean {
 
 /** The file that already has some of them, so that they are never in two; otherwise the one that is read last. */
 export function locationOf({ files, holds }: Target): string {
-  return files.findLast((file) => holds(readSettingsFile(file) ?? '', file)) ?? (files.at(-1) as string)
+  return files.findLast((file) => holds(paths.readSettingsFile(file) ?? '', file)) ?? (files.at(-1) as string)
 }
 
 export function holdsOurRules(text: string, file: string): boolean {
@@ -100,15 +84,15 @@ export function holdsOurRules(text: string, file: string): boolean {
 }
 
 function removeReactive(text: string, file: string): string {
-  return removeEntries(text, file, isReactiveHook)
+  return removeEntries(text, file, reactive.isReactiveHook)
 }
 
 export function holdsReactive(text: string, file: string): boolean {
-  return findCommands(text, file, isReactiveHook).length > 0
+  return findCommands(text, file, reactive.isReactiveHook).length > 0
 }
 
 function claudeTarget(context: CommandContext, scope: Scope, project: string) {
-  const file = claudeSettingsPath(context, scope, project)
+  const file = paths.claudeSettingsPath(context, scope, project)
   const target = hookTarget(context, scope, project, file, { tellsProject: true, entries: claudeEntries })
   const add = (text: string, to: string): string => {
     requireRules(text, to)
@@ -136,7 +120,7 @@ function hookTarget(
 
 function openCodeTarget(context: CommandContext, scope: HostScope, project: string): Omit<Target, 'notes'> {
   const { plugin, portable } = openCodePlugin(context, scope, project)
-  const files = openCodeConfigPaths(context, scope, project)
+  const files = paths.openCodeConfigPaths(context, scope, project)
   // OpenCode resolves a relative path from the file that names it.
   const specIn = (file: string): string => (portable && path.dirname(file) !== project ? `.${plugin}` : plugin)
   const add = (text: string, file: string): string => addPlugin(text, specIn(file), file, ourPlugins(file))
@@ -165,7 +149,7 @@ function refuseSecondOfClaude(context: CommandContext, { project, files, entry }
   const plugin = enabledPlugin(locations)?.name ?? (isPlugin ? 'postflight-guard' : undefined)
   if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
   const wired = locations.filter(({ commands }) => commands.length > 0)
-  const isWished = ({ file }: SettingsLocation): boolean => files.some((one) => distinctFiles([file, one]).length === 1)
+  const isWished = ({ file }: SettingsLocation) => files.some((one) => paths.distinctFiles([file, one]).length === 1)
   for (const location of wired.filter((one) => !isWished(one))) {
     // Claude Code runs the same command once if settings list it twice (2.1.329); other hosts run both.
     const isSame = location.commands.every(({ command }) => command.startsWith(entry))
@@ -183,10 +167,10 @@ export function reactiveTarget(context: CommandContext, host: string, scope: str
   const target = targetOf(context, host, scope)
   if (host !== 'claude') throw new PostflightError('rules-not-of-host', { host })
   const rules = loadRules(path.resolve(context.cwd, file), file)
-  const entries = reactiveEntries(rules)
-  const add = (text: string, settings: string): string => addEntries(text, entries, settings, isReactiveHook)
+  const entries = reactive.reactiveEntries(rules)
+  const add = (text: string, settings: string): string => addEntries(text, entries, settings, reactive.isReactiveHook)
   const how = { entry: file, portable: true, add, remove: removeReactive, holds: holdsReactive }
-  return { ...target, what: 'reactive rules', ...how, notes: omissionNotes(rules) }
+  return { ...target, what: 'reactive rules', ...how, notes: reactive.omissionNotes(rules) }
 }
 
 function loadRules(file: string, shown: string) {
@@ -198,12 +182,12 @@ function loadRules(file: string, shown: string) {
   }
   const json = parseJson(text)
   if ('fault' in json) return refuse(undefined, '', json.fault)
-  const rules = readRules(json.value)
+  const rules = reactive.readRules(json.value)
   if ('detail' in rules) return refuse(rules.rule, rules.field, rules.detail)
   for (const [index, { tool, tools = [] }] of rules.entries()) {
-    const unknown = [tool, ...tools].find((name) => claudeTool(name) === undefined)
+    const unknown = [tool, ...tools].find((name) => reactive.claudeTool(name) === undefined)
     if (unknown !== undefined) {
-      const known = `use one of ${TOOL_NAMES.join(', ')}, or Claude Code's own name of a tool`
+      const known = `use one of ${reactive.TOOL_NAMES.join(', ')}, or Claude Code's own name of a tool`
       const detail = `Claude Code has no tool "${quote(unknown, 80)}": ${known}`
       refuse(index + 1, unknown === tool ? 'tool' : 'tools', detail)
     }
@@ -238,12 +222,12 @@ export type Removal = ReturnType<typeof removalsFrom>[number]
 /** `isNeedless`: the backup has the same text as the file will have. */
 export function removalsFrom(target: Target, files: readonly string[]) {
   return files.flatMap((file) => {
-    const before = readSettingsFile(file) ?? ''
+    const before = paths.readSettingsFile(file) ?? ''
     const rest = target.remove(before, file)
     if (rest === before) return []
     const backups = listBackups(file).map((backup) => {
       // One that cannot be read stays, and does not stop `uninstall`.
-      const text = attempt(() => readSettingsFile(backup))
+      const text = attempt(() => paths.readSettingsFile(backup))
       return { file: backup, text, withoutOurs: attempt(() => text && target.remove(text, file), text) }
     })
     // A backup without our entries is of a file that existed before.

@@ -8,14 +8,7 @@ import { attempt } from '../../kernel/values.ts'
 import { type CommandContext, projectFolder } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
-import {
-  claudePlaces,
-  HOST_SCOPES,
-  hookHostSettingsPath,
-  hostPlaces,
-  openCodeConfigPaths,
-  sessionPlaces,
-} from '../settings-paths.ts'
+import * as paths from '../settings-paths.ts'
 
 /** Searches the settings for text: `create` must not take the time to parse them. */
 
@@ -56,7 +49,7 @@ export async function hookNote(context: CommandContext, root: string): Promise<s
 export function isWired(context: CommandContext, root: string): boolean {
   if (isFromPlugin(context)) return true
   if (['claude', ...Object.keys(HOOK_HOSTS)].some((name) => mayHold(context, name, root, STARTS_HOOK))) return true
-  const configs = HOST_SCOPES.flatMap((scope) => openCodeConfigPaths(context, scope, root))
+  const configs = paths.HOST_SCOPES.flatMap((scope) => paths.openCodeConfigPaths(context, scope, root))
   return configs.some((file) => mayName(file, /postflight-guard/))
 }
 
@@ -77,10 +70,10 @@ function settingsFiles(context: CommandContext, name: string, root: string): str
   const host = hookHost(name)
   const places =
     host === undefined
-      ? [...sessionPlaces(context, root), ...all.flatMap((project) => claudePlaces(context, project))]
+      ? [...paths.sessionPlaces(context, root), ...all.flatMap((project) => paths.claudePlaces(context, project))]
       : all.flatMap((project) => [
-          ...hostPlaces(context, host, project),
-          { file: hookHostSettingsPath(context, host, 'project', project) },
+          ...paths.hostPlaces(context, host, project),
+          { file: paths.hookHostSettingsPath(context, host, 'project', project) },
         ])
   return [...new Set(places.map(({ file }) => file))]
 }

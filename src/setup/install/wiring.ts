@@ -8,16 +8,7 @@ import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { commandOf, findCommands, removeEntries } from '../claude-hooks.ts'
 import { requireRules } from '../permission-rules.ts'
-import {
-  claudePlaces,
-  distinctFiles,
-  hostPlaces,
-  type Place,
-  readSettingsFile,
-  requireInside,
-  type Scope,
-  sessionPlaces,
-} from '../settings-paths.ts'
+import * as paths from '../settings-paths.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
 
 export type SettingsLocation = ReturnType<typeof locationOf>
@@ -25,29 +16,29 @@ export type Locations = readonly SettingsLocation[]
 
 /** Claude Code's own settings. */
 export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
-  return locationsOf(context, claudePlaces(context, project))
+  return locationsOf(context, paths.claudePlaces(context, project))
 }
 
 /** All settings that Claude Code reads. */
 export function sessionLocations(context: CommandContext, project: string): SettingsLocation[] {
-  return locationsOf(context, sessionPlaces(context, project))
+  return locationsOf(context, paths.sessionPlaces(context, project))
 }
 
 export function hookHostLocations(context: CommandContext, host: HookHost, project: string): SettingsLocation[] {
-  return locationsOf(context, hostPlaces(context, host, project))
+  return locationsOf(context, paths.hostPlaces(context, host, project))
 }
 
 /** Scopes may share a file. */
-function locationsOf(context: CommandContext, places: readonly Place[]): SettingsLocation[] {
-  const files = distinctFiles(places.map(({ file }) => file))
-  return files.map((file) => locationOf(context, places.find((place) => place.file === file) as Place))
+function locationsOf(context: CommandContext, places: readonly paths.Place[]): SettingsLocation[] {
+  const files = paths.distinctFiles(places.map(({ file }) => file))
+  return files.map((file) => locationOf(context, places.find((place) => place.file === file) as paths.Place))
 }
 
-function locationOf(context: CommandContext, place: Place) {
+function locationOf(context: CommandContext, place: paths.Place) {
   const { scope, file, project, kind } = place
   try {
-    if (scope !== 'user') requireInside(file, project)
-    const text = readSettingsFile(file) ?? ''
+    if (scope !== 'user') paths.requireInside(file, project)
+    const text = paths.readSettingsFile(file) ?? ''
     if (kind === 'claude') requireRules(text, file)
     const commands = findCommands(text, file, ourHooks(context, project))
     return { ...place, text, commands, fault: undefined }
@@ -58,7 +49,7 @@ function locationOf(context: CommandContext, place: Place) {
 }
 
 /** Claude Code's order, before the settings of an organization: the last file that sets a value decides. */
-const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
+const READ_ORDER: readonly paths.Scope[] = ['user', 'project', 'local']
 
 export function effective<T>(locations: Locations, pick: (settings: Record<string, unknown>) => T) {
   const rankOf = ({ kind, scope }: SettingsLocation) => (kind === 'managed' ? 3 : READ_ORDER.indexOf(scope))
