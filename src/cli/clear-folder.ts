@@ -126,8 +126,7 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
     result = clearFolder(folder, {
       returnMeta: clearing.returnMeta,
       keepsUnchecked,
-      still: (content) =>
-        clearing.isWanted(content) && (skipsChecks || isProven(content, before.pending, caller, done)),
+      still: (seen) => clearing.isWanted(seen) && (skipsChecks || isProven(seen, before.pending, caller, done)),
     })
   } catch (error) {
     // A marker that is gone although its folder could not be synced was not removed by hand.
@@ -240,11 +239,7 @@ function isProven(
 
 type Refusal = Omit<ErrorArguments['checks-refused'], 'commands'>
 
-export function keptBecause(
-  marker: Pick<ClearDocument['kept'][number], 'task' | 'path' | 'marker_id'>,
-  checks: readonly string[],
-  refusal: Refusal,
-): ClearResult {
+export function keptBecause(marker: ReturnType<typeof aboutMarker>, checks: readonly string[], refusal: Refusal) {
   const message = messageOf(new PostflightError('checks-refused', { ...refusal, commands: checkList(checks) }))
   return { kept: { ...marker, why: refusal.refusal, message, checks, failed: null }, lines: [message] }
 }

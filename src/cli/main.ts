@@ -87,12 +87,11 @@ async function runCommand(
   }
   const context = now()
   const surroundings = { json, quiet, stdout, contextNow: now, program, freeCommands: freeCommands() }
-  const inspect = async (at = now()) =>
-    run(at, invocation.arguments as never, invocation.options as never, surroundings)
+  const start = async (at = now()) => run(at, invocation.arguments as never, invocation.options as never, surroundings)
   const isWatched = 'watch' in invocation.options && invocation.options.watch === true
   const outcome = isWatched
-    ? await (await import('./watch-option.ts')).watch(invocation, surroundings, inspect, terminalOutput)
-    : await inspect(context)
+    ? await (await import('./watch-option.ts')).watch(invocation, surroundings, start, terminalOutput)
+    : await start(context)
   if (typeof outcome === 'number') return outcome
   printResult(outcome, options, stdout)
   const told = outcome.lines.filter((line) => !outcome.essential?.includes(line))
@@ -103,16 +102,11 @@ async function runCommand(
 const NAMED_COMMAND = /(?:^|[`→:] ?)postflight [a-z-]/m
 
 /** Only for a person: an agent's shell has the command on its PATH. */
-async function explainNpx(
-  lines: readonly string[],
-  findContext: () => ProcessContext,
-  { isTTY }: Output,
-  output: Output,
-): Promise<void> {
+async function explainNpx(lines: readonly string[], context: () => ProcessContext, { isTTY }: Output, output: Output) {
   if (isTTY !== true || !lines.some((line) => NAMED_COMMAND.test(line))) return
   try {
     const { npxNote } = await import('../setup/doctor/claude-findings.ts')
-    const note = npxNote(findContext())
+    const note = npxNote(context())
     if (note !== undefined && !lines.includes(note)) output.write(wrapped(`${note}\n`, output))
   } catch {
     // The current folder may be gone. The command has printed its result.

@@ -10,24 +10,19 @@ import { sync, temporaryBeside, tryRemoveFile } from './write.ts'
 export const BACKUP = '.postflight-backup'
 
 /** Reads the temporary file back before `place` moves it. */
-export function withVerifiedFile(
-  target: string,
-  text: string,
-  mode: number | undefined,
-  place: (temporary: string) => void,
-): void {
+export function withVerifiedFile(file: string, text: string, mode: number | undefined, place: (from: string) => void) {
   // After a kill it stays: git ignores it as a backup.
-  const temporary = temporaryBeside(target + BACKUP)
+  const temporary = temporaryBeside(file + BACKUP)
   try {
     writeFileAtomic.sync(temporary, text, mode === undefined ? {} : { mode })
     // A nearly full disk takes a part of the text without an error.
     if (!fs.readFileSync(temporary).equals(Buffer.from(text))) {
-      throw new PostflightError('cannot-write', { path: target, detail: FILE_DETAILS.incompleteWrite })
+      throw new PostflightError('cannot-write', { path: file, detail: FILE_DETAILS.incompleteWrite })
     }
     place(temporary)
-    sync(path.dirname(target))
+    sync(path.dirname(file))
   } catch (error) {
-    throw Object.assign(error as Error, { path: target })
+    throw Object.assign(error as Error, { path: file })
   } finally {
     tryRemoveFile(temporary)
   }

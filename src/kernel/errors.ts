@@ -11,9 +11,7 @@ export type ErrorCode = keyof AllSentences
 type NoArguments = Readonly<Record<string, never>>
 
 export type ErrorArguments = {
-  [Code in ErrorCode]: Parameters<AllSentences[Code]> extends [infer Arguments, ...unknown[]]
-    ? Readonly<Arguments>
-    : NoArguments
+  [Code in ErrorCode]: Parameters<AllSentences[Code]> extends [infer Args, ...unknown[]] ? Readonly<Args> : NoArguments
 }
 
 type ErrorParameters = {
@@ -84,8 +82,7 @@ export function asPostflightError(error: unknown): PostflightError {
   const { path, message } = error as NodeJS.ErrnoException
   const code = systemCode(error)
   if (code !== undefined && isSystemCode(code)) {
-    const about = { path: path?.replace(TEMPORARY, '') ?? 'a file', detail: code }
-    return new PostflightError('cannot-write', about, error)
+    return new PostflightError('cannot-write', { path: path?.replace(TEMPORARY, '') ?? 'a file', detail: code }, error)
   }
   return new PostflightError('internal', { detail: message ?? String(error) }, error)
 }

@@ -59,10 +59,7 @@ function bounded(_name: string, value: unknown): unknown {
 }
 
 /** Only its event is certain. */
-export interface JournalLine {
-  readonly event: string
-  readonly [field: string]: unknown
-}
+export type JournalLine = Readonly<{ event: string; [field: string]: unknown }>
 
 export function parseJournalLine(line: string): JournalLine | undefined {
   const value = attempt(() => JSON.parse(line) as JournalLine | null)

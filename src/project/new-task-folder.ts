@@ -13,11 +13,11 @@ export async function inTaskFolder<Result>(
   context: CommandContext,
   task: string,
   slug: string | undefined,
-  commandWith: (slug: string) => string,
+  suggest: (slug: string) => string,
   work: (folder: TaskFolder, isNewRoot: boolean) => Result,
 ): Promise<Result> {
   const found = findCommandRoot(context)
-  const folder = taskFolderFor(found ?? newRootFolder(context), task, slug, commandWith)
+  const folder = taskFolderFor(found ?? newRootFolder(context), task, slug, suggest)
   return inFolder(folder, () => work(folder, found === undefined))
 }
 
@@ -53,14 +53,9 @@ export function newProjectFolder(context: CommandContext): string | undefined {
   return isAboveProjects ? undefined : start.path
 }
 
-/** `commandWith`: what to suggest without a slug. */
-export function taskFolderFor(
-  root: string,
-  given: string,
-  slug: string | undefined,
-  commandWith: (slug: string) => string,
-): TaskFolder {
-  const task = naming.withoutCompletion(given)
+/** `suggest`: the command to name if there is no slug. */
+export function taskFolderFor(root: string, word: string, slug: string | undefined, suggest: (slug: string) => string) {
+  const task = naming.withoutCompletion(word)
   // Messages name an archived task by its path below specs/.
   const named = task.includes('/') ? listTaskFolders(root).folders.find((one) => isNamed(one, task)) : undefined
   if (slug === undefined && named !== undefined && naming.beginsWithDigit(named.task)) return named
@@ -79,7 +74,7 @@ export function taskFolderFor(
   const specs = path.join(root, SPECS_FOLDER)
   if (slug !== undefined) return slugFolder(root, task, reference, slug)
   const [first, second] = here
-  if (first === undefined) throw new PostflightError('slug-missing', { task, specs, command: commandWith('my_slug') })
+  if (first === undefined) throw new PostflightError('slug-missing', { task, specs, command: suggest('my_slug') })
   if (second !== undefined) {
     throw new PostflightError('task-ambiguous', { task, folders: here.map((folder) => folder.task).join(', ') })
   }

@@ -3,11 +3,7 @@
 /** In the order of the line. */
 const SIGNS = { waiting: '⏸', pending: '⚑', running: '▶', unusable: '!', abandoned: '✗' } as const
 
-export interface LineItem {
-  readonly kind: keyof typeof SIGNS
-  readonly isOurs: boolean
-  readonly text: string
-}
+export type LineItem = Readonly<{ kind: keyof typeof SIGNS; isOurs: boolean; text: string }>
 
 const NAMED_ITEMS = 3
 

@@ -76,12 +76,7 @@ export const COMMANDS = {
 
 type ListedCommand = Readonly<{ declaration: Declaration; load: () => Promise<RunCommand> }>
 
-export type RunCommand = (
-  context: CommandContext,
-  given: never,
-  options: never,
-  surroundings: Surroundings,
-) => Outcome | Promise<Outcome>
+export type RunCommand = (...given: [CommandContext, never, never, Surroundings]) => Outcome | Promise<Outcome>
 
 export type CommandName = keyof typeof COMMANDS
 

@@ -94,12 +94,9 @@ async function proveStep(
   return { exitCode: 1, data: { ...data, failed: failedCheckData(proof.failed) }, lines, essential: lines }
 }
 
-function refusal(
-  folder: TaskFolder,
-  refusal: ErrorArguments['checks-refused']['refusal'],
-  commands: readonly string[],
-  since?: string,
-): PostflightError {
+type Refusal = ErrorArguments['checks-refused']['refusal']
+
+function refusal(folder: TaskFolder, refusal: Refusal, commands: readonly string[], since?: string) {
   const path = markerDisplayPath(folder)
   return new PostflightError('checks-refused', { path, refusal, commands: checkList(commands), since })
 }

@@ -17,11 +17,7 @@ import * as field from '../../views/documents.ts'
 import type { Result } from '../command.ts'
 import { withRemote } from '../runs.ts'
 
-export async function sharedStatus(
-  context: CommandContext,
-  remote: string,
-  isVerdict: boolean,
-): Promise<Result<typeof sharedDocument>> {
+export async function sharedStatus(context: CommandContext, remote: string, isVerdict: boolean) {
   const { paint } = context
   const root = findCommandRoot(context) ?? newRootFolder(context)
   const call = await requireRemote(gitCall(root), remote)
@@ -39,7 +35,7 @@ export async function sharedStatus(
       ]),
       ...lost.map((ref) => `${paint.yellow('!')} ${ref} keeps what was not published before a takeover`),
     ],
-  }
+  } satisfies Result<typeof sharedDocument>
 }
 
 type Row = field.DocumentOf<typeof sharedDocument>['runs'][number]

@@ -45,11 +45,7 @@ export interface Part {
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly tool?: string
   readonly callID?: string
-  readonly state?: {
-    readonly status?: string
-    error?: string
-    readonly metadata?: Readonly<Record<string, unknown>>
-  }
+  readonly state?: { readonly status?: string; error?: string; readonly metadata?: Readonly<Record<string, unknown>> }
 }
 
 export type Message = { readonly info: UserMessage | AssistantMessage; readonly parts: Part[] }
@@ -105,9 +101,7 @@ export interface HostClient {
   /** Names of the built-in tools (no MCP). */
   readonly tool: { ids(): Reply<readonly string[]> }
   readonly mcp: { status(): Reply<Readonly<Record<string, unknown>>> }
-  readonly tui: {
-    showToast(request: { body: { title: string; message: string; variant: 'warning' } }): Reply<boolean>
-  }
+  readonly tui: { showToast(request: { body: { title: string; message: string; variant: 'warning' } }): Reply<boolean> }
   readonly _client: {
     delete(request: { readonly url: string }): Reply<unknown>
     patch(request: { readonly url: string; readonly body: unknown }): Reply<unknown>

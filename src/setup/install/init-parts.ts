@@ -27,16 +27,11 @@ export interface InitPart {
   readonly preview: readonly string[]
 }
 
-export function initParts(
-  context: CommandContext,
-  target: Target,
-  freeCommands: readonly string[],
-  skip: readonly string[],
-): InitPart[] {
+export function initParts(context: CommandContext, target: Target, free: readonly string[], skip: readonly string[]) {
   const build: Record<InitPart['name'], () => InitPart[]> = {
     hook: () => [hookPart(target)],
     'shell-hook': () => shellHookParts(context, target),
-    permissions: () => [rulesPart(target, freeCommands)],
+    permissions: () => [rulesPart(target, free)],
     gitignore: () => [ignorePart(target)],
     skill: () => [skillPart(context, target)],
     done: () => donePart(target),
@@ -108,8 +103,7 @@ function ignorePart({ project, scope }: Target): InitPart {
 function skillPart(context: CommandContext, { scope, project }: Target): InitPart {
   const file = protocolSkillFile(context, scope, project)
   const text = protocolSkill(context)
-  const preview = [`  the text of ${skillSource(context)}`]
-  const part = { name: 'skill', file, add: () => text, preview } as const
+  const part = { name: 'skill', file, add: () => text, preview: [`  the text of ${skillSource(context)}`] } as const
   if (scope !== 'user' && linkOutside(file, project) !== undefined) return { ...part, state: 'outside' }
   const present = readSkill(file)
   if (present !== undefined && !isAsWritten(present)) return { ...part, state: 'kept' }
@@ -121,8 +115,7 @@ function donePart({ project }: Target): InitPart[] {
   const text = proposedDone(project)
   if (text === undefined) return []
   const file = doneFilePath(project)
-  const preview = indented(text)
-  const part = { name: 'done', file, add: (present: string) => present || text, preview } as const
+  const part = { name: 'done', file, add: (present: string) => present || text, preview: indented(text) } as const
   if (linkOutside(file, project) !== undefined) return [{ ...part, state: 'outside' }]
   const present = readDoneFile(project)
   if (present.kind === 'absent') return [{ ...part, state: 'missing' }]
