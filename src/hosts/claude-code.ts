@@ -18,14 +18,12 @@ export const claudeCode: HostDifference = {
     (payload.agentType === '' || (payload.endingTool !== undefined && payload.agentType === undefined))
       ? { host: 'Claude Code', why: 'own-agent' }
       : undefined,
-  showsNotice: isHookOfClaudeCode,
+  showsNotice: isOwnHook,
   // The model gets a block's reason twice (2.1.329), and its `additionalContext` once.
-  takesContextOfBlock: (payload, environment) =>
-    isHookOfClaudeCode(payload, environment) && isSince([2, 1, 163], environment),
+  takesContextOfBlock: (payload, environment) => isOwnHook(payload, environment) && isSince([2, 1, 163], environment),
   // Since 2.1.141. Hooks have no terminal.
-  writesSequences: (payload, environment) =>
-    isHookOfClaudeCode(payload, environment) && isSince([2, 1, 141], environment),
-  handsOverReports: isHookOfClaudeCode,
+  writesSequences: (payload, environment) => isOwnHook(payload, environment) && isSince([2, 1, 141], environment),
+  handsOverReports: isOwnHook,
 }
 
 /** A stop by SubagentHandback has no last message. */
@@ -39,7 +37,7 @@ function failedCommand({ hook_event_name: event, error }: PayloadFields): Payloa
 }
 
 /** A host in Claude Code's shell inherits the variable, but its payload has another session. */
-function isHookOfClaudeCode(payload: Payload, environment: Environment): boolean {
+function isOwnHook(payload: Payload, environment: Environment): boolean {
   const session = variable(environment, 'CLAUDE_CODE_SESSION_ID')
   return session === undefined ? environment.CLAUDECODE === '1' : session === payload.session
 }

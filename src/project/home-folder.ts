@@ -18,8 +18,7 @@ export function homeFolder(environment: Environment = process.env): string {
 
 /** Trusted data must be outside of every repository. */
 export function stateFolder(environment: Environment): string {
-  const { XDG_STATE_HOME: state } = environment
-  const store =
-    state !== undefined && path.isAbsolute(state) ? state : path.join(homeFolder(environment), '.local', 'state')
+  const { XDG_STATE_HOME: set } = environment
+  const store = set !== undefined && path.isAbsolute(set) ? set : path.join(homeFolder(environment), '.local', 'state')
   return path.join(store, 'postflight-guard')
 }

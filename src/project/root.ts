@@ -28,16 +28,14 @@ interface RootSources {
 }
 
 export function startFolders({ option, payloadCwd, environment, cwd }: RootSources) {
-  const candidates: [string, string | undefined][] = [
+  const named: [string, string | undefined][] = [
     ['--root', option],
     ['POSTFLIGHT_ROOT', variable(environment, 'POSTFLIGHT_ROOT')],
     ['payload-cwd', payloadCwd],
     ...PROJECT_VARIABLES.map((name): [string, string | undefined] => [name, variable(environment, name)]),
     ['cwd', cwd],
   ]
-  return candidates.flatMap(([from, folder]) =>
-    folder === undefined ? [] : [{ from, path: path.resolve(cwd, folder) }],
-  )
+  return named.flatMap(([from, folder]) => (folder === undefined ? [] : [{ from, path: path.resolve(cwd, folder) }]))
 }
 
 /** `found`: the roots of starts that were searched before. */

@@ -86,9 +86,7 @@ export function findTaskFolder(root: string, given: string, session?: string): T
   const { folders, problems } = listTaskFolders(root)
   const named = foldersNamed(folders, task, session)
   const reference = readReference(task, named.length > 0)
-  const matching = folders.filter(
-    (folder) => named.includes(folder) || (reference !== undefined && isMeant(folder, reference)),
-  )
+  const matching = folders.filter((one) => named.includes(one) || (reference !== undefined && isMeant(one, reference)))
   for (const candidates of [named, matching]) {
     const [inUse, another] = candidates.filter(holdsOurs)
     if (inUse !== undefined && another === undefined) return inUse

@@ -56,9 +56,7 @@ function append(body: string, container: Node, item: string, layout: ReturnType<
   const pieces = piecesOf(tail)
   const comma = pieces.find(isComma)
   const lineBreak = last && pieces.find(([piece]) => piece === '\n')
-  const comment = pieces.findLast(
-    (piece) => piece[0].startsWith('/') && piece.index < (lineBreak?.index ?? tail.length),
-  )
+  const comment = pieces.findLast((one) => one[0].startsWith('/') && one.index < (lineBreak?.index ?? tail.length))
   const at = Math.max(0, ...[comma, comment].map((piece) => (piece === undefined ? 0 : piece.index + piece[0].length)))
   const separator = last === undefined || comma !== undefined ? '' : ','
   const before = layout.indent === '' && last === undefined && at === 0 ? '' : layout.margin

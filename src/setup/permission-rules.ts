@@ -67,12 +67,11 @@ export function countRules(text: string, path: string): number {
 
 /** The record of these may come with a clone, so only rules about our commands are removed. */
 export function removeRules(text: string, path: string, added: readonly string[]): string {
-  const ours = added.filter((rule) => ABOUT_US.test(rule))
+  const ours: readonly unknown[] = added.filter((rule) => ABOUT_US.test(rule))
   // Other hosts may keep something else in "permissions".
   if (ours.length === 0) return text
   return LISTS.reduce(
-    (rest, list) =>
-      removeFromList(rest, settingsAt(path), ['permissions', list], (rule) => ours.includes(rule as string)),
+    (rest, list) => removeFromList(rest, settingsAt(path), ['permissions', list], (rule) => ours.includes(rule)),
     text,
   )
 }

@@ -34,7 +34,7 @@ const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
 }
 
 /** The settings of an organization. Claude Code merges them (2.1.332). */
-function managedSettingsPaths({ platform }: Pick<CommandContext, 'platform'>): string[] {
+function managedPaths({ platform }: Pick<CommandContext, 'platform'>): string[] {
   const folder = MANAGED_FOLDERS[platform] ?? '/etc/claude-code'
   return [path.join(folder, 'managed-settings.json'), ...jsonFilesIn(path.join(folder, 'managed-settings.d'))]
 }
@@ -54,9 +54,7 @@ export function claudePlaces(person: Person, project: string): Place[] {
 export function sessionPlaces(context: Person & Pick<CommandContext, 'platform'>, project: string): Place[] {
   const main = linkedWorktree(project)?.main
   const shared = main === undefined ? [] : claudePlaces(context, main).filter(({ scope }) => scope === 'local')
-  const managed = managedSettingsPaths(context).map(
-    (file) => ({ scope: 'user', project, kind: 'managed', file }) as const,
-  )
+  const managed = managedPaths(context).map((file) => ({ scope: 'user', project, kind: 'managed', file }) as const)
   return [...managed, ...claudePlaces(context, project), ...shared]
 }
 

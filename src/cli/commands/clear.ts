@@ -186,11 +186,7 @@ function settleLost(
   })
 }
 
-const LOST = {
-  removed: 'was removed by hand',
-  abandoned: 'was given up',
-  unchecked: 'ended without its checks',
-} as const
+const LOST = { removed: 'was removed by hand', abandoned: 'was given up', unchecked: 'ended without its checks' }
 
 function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
   const name = task && path.basename(task)

@@ -228,10 +228,7 @@ function fieldsFor(
 }
 
 function newChecks({ check, stepCheck }: CreateOptions, steps: readonly MarkerStep[], renewed: Marker | undefined) {
-  const given: MarkerCheck[] = [
-    ...check.map((run) => ({ run })),
-    ...stepCheck.map((value) => stepCheckOf(value, steps)),
-  ]
+  const given: MarkerCheck[] = [...check.map((run) => ({ run })), ...stepCheck.map((one) => stepCheckOf(one, steps))]
   const fresh = given.filter(
     ({ run, step }) => renewed?.checks.every((one) => one.run !== run || one.step !== step) ?? true,
   )

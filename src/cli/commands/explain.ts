@@ -50,7 +50,6 @@ export const document = () => {
       'The number of stops that it has blocked; null if the marker cannot be read.',
     ),
   })
-
   const run = field.object({
     path: field.text('The task folder, relative to its root.'),
     answer: field.described(
@@ -59,7 +58,6 @@ export const document = () => {
     ),
     why: field.text('The reason in words.'),
   })
-
   const sequence = { terminalSequence: z.optional(field.text("A notification for the user's terminal.")) }
   const answer = z.union([
     field.object(sequence),

@@ -83,9 +83,8 @@ function describeMarker(view: MarkerView, { paint, rootOption }: CommandContext,
   const { spent, limit } = view.continuations
   const { operation, skill } = namedWork(view)
   const colours: Partial<Record<string, (text: string) => string>> = { pending: paint.yellow, abandoned: paint.red }
-  const state = colours[view.state]?.(view.state) ?? view.state
   const facts = [
-    state,
+    colours[view.state]?.(view.state) ?? view.state,
     view.age_ms === null ? undefined : describeAge(view.age_ms),
     view.outcome === 'unchecked' ? 'ended without its checks' : undefined,
     spent === null ? undefined : `${spent} of ${limit} stops blocked`,

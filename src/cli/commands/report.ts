@@ -36,7 +36,6 @@ export const document = () => {
     started_at: field.text('ISO 8601.'),
     ended_at: field.text('ISO 8601. The time of the report if it has not ended.'),
   }
-
   const marker = field.object({
     id: field.optionalText("The marker's id."),
     ...span,
@@ -44,7 +43,6 @@ export const document = () => {
     waits: field.count('The number of times that its agent waited.'),
     events,
   })
-
   const run = field.object({
     name: field.text('Name of the workflow.'),
     ...span,

@@ -74,8 +74,7 @@ function hostState(read: StdinRead | undefined) {
 
 function rootsOf({ rootOption, environment, cwd }: CommandContext, folders: readonly string[]): string[] {
   if (rootOption !== undefined) return findRoots(startFolders({ option: rootOption, environment: {}, cwd }).slice(0, 1))
-  const named = folders.map((path) => ({ from: 'payload-cwd', path }))
-  return findRoots([...named, ...startFolders({ environment, cwd })])
+  return findRoots([...folders.map((path) => ({ from: 'payload-cwd', path })), ...startFolders({ environment, cwd })])
 }
 
 async function itemsOf(root: string, session: string | undefined, nowMs: number): Promise<LineItem[]> {

@@ -111,12 +111,9 @@ function keptInSpecs(context: CommandContext, project: string, isExposed: boolea
 
 function stillWired(context: CommandContext, host: string, done: Target): string[] {
   const isOfProject = host === 'claude' && done.scope !== 'user'
-  const others = isOfProject ? HOSTS.filter((one) => one !== 'claude') : []
+  const hosts = isOfProject ? HOSTS.filter((one) => one !== 'claude') : []
   const listed = new Set(done.files)
-  const places = [
-    ...SCOPES.map((scope) => ({ host, scope })),
-    ...others.map((one) => ({ host: one, scope: 'project' })),
-  ]
+  const places = [...SCOPES.map((scope) => ({ host, scope })), ...hosts.map((one) => ({ host: one, scope: 'project' }))]
   return places.flatMap((other) => {
     try {
       const target = targetOf(context, other.host, other.scope)

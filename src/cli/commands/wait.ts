@@ -94,7 +94,6 @@ function whyRefused(marker: Marker, { session, agent, isSubagent }: Identity) {
   if (isUnowned(marker)) return 'unowned'
   if (marker.hostSession !== session) return 'other-session'
   if (isSubagent || (agent !== undefined && agent !== MAIN_AGENT)) return 'by-sub-agent'
-  const isSubAgents = marker.agentType !== undefined || (marker.agent !== undefined && marker.agent !== MAIN_AGENT)
-  if (isSubAgents) return 'sub-agent'
+  if (marker.agentType !== undefined || (marker.agent !== undefined && marker.agent !== MAIN_AGENT)) return 'sub-agent'
   return waitsLeft(marker.wait, marker.waits ?? 0) === 'no' ? 'limit' : undefined
 }

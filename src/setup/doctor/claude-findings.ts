@@ -18,10 +18,7 @@ import { bad, type DoctorFinding, good } from './project-findings.ts'
 export function checkSettings(context: CommandContext, project: string, elsewhere: boolean): DoctorFinding[] {
   const locations = wiring.sessionLocations(context, project)
   const off = switchedOff(context, locations)
-  const wired = [
-    ...locations.flatMap((location) => wiredBySettings(context, location, project)),
-    ...wiredByPlugin(locations),
-  ]
+  const wired = [...locations.flatMap((one) => wiredBySettings(context, one, project)), ...wiredByPlugin(locations)]
   const repair = 'repair the file by hand: until then Claude Code may ignore all of it'
   const faults = locations.flatMap(({ fault, kind }) =>
     // In those of an organization, a wrong value does not make Claude Code ignore the others (2.1.332).
@@ -175,11 +172,9 @@ export function checkEntries(
   }
   const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
   if (isDoubled) return wrong('lists the hook more than once')
-  const wordless = commands.find(
-    (one) => DONE_EVENTS.includes(one.event) && withoutEventWord(one.command) === one.command,
-  )
-  if (wordless !== undefined) {
-    return wrong(`has an entry for ${wordless.event} of an earlier version, which does not look for specs/done.yaml`)
+  const old = commands.find((one) => DONE_EVENTS.includes(one.event) && withoutEventWord(one.command) === one.command)
+  if (old !== undefined) {
+    return wrong(`has an entry for ${old.event} of an earlier version, which does not look for specs/done.yaml`)
   }
   const isIncomplete = host.entries(command).some(({ event }) => !commands.some((one) => one.event === event))
   return wrong(

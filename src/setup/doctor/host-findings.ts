@@ -39,8 +39,7 @@ export function checkHook({ packageFolder, platform }: CommandContext): DoctorFi
   if (status === 0 && answer !== '') {
     return [...findings, good('hook', `the hook runs (it answered ${answer.slice(0, 80)})`)]
   }
-  const checkNode = "check that `node` is on your agent's PATH"
-  return [...findings, bad('hook', `the hook does not answer (${detail})`, checkNode)]
+  return [...findings, bad('hook', `the hook does not answer (${detail})`, "check that `node` is on your agent's PATH")]
 }
 
 export function checkHookHosts(context: CommandContext, project: string): DoctorFinding[] {

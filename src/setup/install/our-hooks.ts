@@ -74,17 +74,14 @@ function startsOurPackage(context: CommandContext, project: string, command: str
 /** Package managers put scripts there for programs (pnpm, Windows). */
 const IN_BIN = /[/\\]node_modules[/\\]\.bin$/
 
-export function ourPlugins(configuration: string): IsOurs {
+export function ourPlugins(settings: string): IsOurs {
   return (entry) => {
     if (!isOurPlugin(entry)) return false
     const spec = String(specOf(entry))
     // A spec without a slash is the name of the package.
     if (!/[/\\]/.test(spec)) return true
     const file = realFile(
-      path.resolve(
-        path.dirname(configuration),
-        spec.startsWith('file:') ? attempt(() => fileURLToPath(spec), spec) : spec,
-      ),
+      path.resolve(path.dirname(settings), spec.startsWith('file:') ? attempt(() => fileURLToPath(spec), spec) : spec),
     )
     return file === undefined ? IN_OUR_FOLDER.test(spec) : isOurPackage(path.join(file, '..', '..', '..'))
   }

@@ -38,8 +38,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
   const tasks = [...new Set([...linesOf.keys(), ...markersOf.keys(), ...runsOf.keys()])]
     .map((task) => {
       const stories = markerStories(linesOf.get(task) ?? [], markersOf.get(task) ?? [], nowMs, ofNone).map(
-        (story): MarkerStory =>
-          story.status === 'removed' && isElsewhere(story, task) ? { ...story, status: 'moved' } : story,
+        (one): MarkerStory => (one.status === 'removed' && isElsewhere(one, task) ? { ...one, status: 'moved' } : one),
       )
       const own = (runsOf.get(task) ?? []).map((run) => runStory(run, nowMs))
       return { task, markers: stories, runs: own, ...around([...stories, ...own]) }
@@ -165,9 +164,7 @@ function markerStories(
     left.delete(draft)
     withMarker.set(draft, marker)
   }
-  return drafts
-    .sort((one, other) => one.startMs - other.startMs)
-    .map((draft) => storyOf(draft, withMarker.get(draft), nowMs))
+  return drafts.sort((one, other) => one.startMs - other.startMs).map((one) => storyOf(one, withMarker.get(one), nowMs))
 }
 
 function isOf(draft: Draft, marker: MarkerView): boolean {

@@ -13,9 +13,7 @@ export class Html {
 type Value = Html | string | number | false | undefined | readonly Html[]
 
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
-  return new Html(
-    parts.reduce((text, part, index) => text + textOf(values[index - 1]) + part.replace(/\s*\n\s*/g, ''), ''),
-  )
+  return new Html(parts.reduce((text, part, at) => text + textOf(values[at - 1]) + part.replace(/\s*\n\s*/g, ''), ''))
 }
 
 function textOf(value: Value): string {

@@ -89,10 +89,9 @@ function attention(task: TaskStory, index: number): Html[] {
   const stories = [...task.markers, ...task.runs.filter(({ settled }) => !settled)].filter(
     ({ status }) => toneOf(status) === 'bad' || status === 'waiting',
   )
-  return stories.map((story) => {
-    const words =
-      'phases' in story ? explanationOf(story) : story.events.findLast(({ tone }) => tone !== 'plain')?.words
-    return html`<li>${badge(story.status)}<a href="#t${index + 1}">${task.task}</a>${words !== undefined && html`<span class="soft">${words}</span>`}</li>`
+  return stories.map((one) => {
+    const words = 'phases' in one ? explanationOf(one) : one.events.findLast(({ tone }) => tone !== 'plain')?.words
+    return html`<li>${badge(one.status)}<a href="#t${index + 1}">${task.task}</a>${words !== undefined && html`<span class="soft">${words}</span>`}</li>`
   })
 }
 
