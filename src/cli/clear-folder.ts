@@ -5,7 +5,7 @@ import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '..
 import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
 import { checkFailed, checkList, checksPassed, outputLines, since } from '../marker/check-messages.ts'
 import { clearFolder, contentOf, type FolderContent, recordCleared, uncheckedNames } from '../marker/clear-files.ts'
-import { decideFolder, type Marker, mayHaveChecks, NO_CHECKS, remainingSteps } from '../marker/marker.ts'
+import { type Caller, decideFolder, type Marker, mayHaveChecks, NO_CHECKS, remainingSteps } from '../marker/marker.ts'
 import { mustBeKept } from '../marker/marker-file.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey } from '../marker/stored-marker.ts'
@@ -59,10 +59,7 @@ export type ClearDocument = field.DocumentOf<typeof clearDocument>
 type Flag = 'returnMeta' | 'dryRun' | 'runChecks' | 'unchecked' | 'orphaned' | 'isNamed'
 
 /** `isNamed`: then its `.return-meta.json` is removed even without other files of ours. */
-interface Clearing extends Readonly<Record<Flag, boolean>> {
-  readonly timeout: number
-  readonly isWanted: (content: FolderContent) => boolean
-}
+type Clearing = Readonly<Record<Flag, boolean> & { timeout: number; isWanted: (content: FolderContent) => boolean }>
 
 /** Neither: `--unchecked` keeps abandoned markers that have checks. */
 export interface ClearResult {
@@ -221,12 +218,7 @@ function pathOf(folder: TaskFolder, { pending, abandoned }: ReturnType<typeof ma
   return markerDisplayPath(folder, isPending || abandoned.length === 0 ? MARKER_FILE : ABANDONED_FILE)
 }
 
-function isProven(
-  content: FolderContent,
-  before: Marker | undefined,
-  caller: Parameters<typeof decideFolder>[2],
-  done: readonly RunCheck[],
-): boolean {
+function isProven(content: FolderContent, before: Marker | undefined, caller: Caller, done: readonly RunCheck[]) {
   const { pending, abandoned } = markersIn(content)
   const needed = decideFolder(pending, abandoned, caller)
   if (needed.refusal !== undefined) return false

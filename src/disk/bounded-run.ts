@@ -122,10 +122,8 @@ function watchBounds({ limitMs, signal, obeysSignals }: RunLimits) {
 async function endGroup(child: ChildProcess): Promise<void> {
   if (child.pid === undefined) return
   if (process.platform === 'win32') {
-    spawn('taskkill', ['/pid', String(child.pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on(
-      'error',
-      () => {},
-    )
+    const words = ['/pid', String(child.pid), '/T', '/F']
+    spawn('taskkill', words, { stdio: 'ignore', windowsHide: true }).on('error', () => {})
     return
   }
   const deadline = processAgeMs() + GRACE_MS

@@ -64,18 +64,13 @@ export function temporaryBeside(path: string): string {
   return `${path}.${process.pid}-${process.hrtime.bigint().toString(36)}-${temporaryCount}.tmp`
 }
 
-/** `temporary` must be on the same file system. */
-export function replaceFile(
-  path: string,
-  content: string | Uint8Array,
-  temporary = temporaryBeside(path),
-  durable = true,
-): void {
-  createFile(temporary, content, durable)
+/** `from`: the temporary file, which must be on the same file system. */
+export function replaceFile(path: string, content: string | Uint8Array, from = temporaryBeside(path), durable = true) {
+  createFile(from, content, durable)
   try {
-    fs.renameSync(temporary, path)
+    fs.renameSync(from, path)
   } catch (error) {
-    tryRemoveFile(temporary)
+    tryRemoveFile(from)
     // Node names the temporary file.
     throw Object.assign(error as Error, { path })
   }

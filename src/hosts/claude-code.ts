@@ -11,8 +11,7 @@ export const claudeCode: HostDifference = {
   // Main agent and sub-agents share the Bash environment.
   sessionVariable: 'CLAUDE_CODE_SESSION_ID',
   readShell: () => ({ tellsDuration: true }),
-  // Its compaction has an empty type; a block would replace the summary. A hook's agent has an id but no type
-  // (2.1.330).
+  // Its compaction has an empty type; a block would replace the summary. A hook's agent has only an id (2.1.330).
   exempts: (payload) =>
     payload.event === 'SubagentStop' &&
     (payload.agentType === '' || (payload.endingTool !== undefined && payload.agentType === undefined))

@@ -16,10 +16,7 @@ function entryOf(event: string, command: string, matcher?: string, condition?: s
   return { event, group: { ...(matcher !== undefined && { matcher }), hooks: [hook] } }
 }
 
-/**
- * The `if` saves a process for every other command; it filters compound commands too (2.1.329). Copilot CLI reads this
- * file too.
- */
+/** The `if` saves a process for other commands; it filters compound ones too (2.1.329). Copilot CLI reads this file. */
 export function claudeEntries(command: string): SettingsEntry[] {
   const shell = (event: string): SettingsEntry => entryOf(event, command, 'Bash', 'Bash(*postflight*)')
   return [
@@ -34,18 +31,13 @@ export function claudeEntries(command: string): SettingsEntry[] {
   ]
 }
 
-/** Such hosts ignore `if`; the launcher exits at once if nothing is pending. */
-export function eventEntries(
-  command: string,
-  stops: readonly string[],
-  shellTool: string,
-  endingTools: readonly string[] = [],
-): SettingsEntry[] {
+/** `shell` and `ending`: tools. Such hosts ignore `if`; the launcher exits at once if nothing is pending. */
+export function eventEntries(command: string, stops: readonly string[], shell: string, ending: readonly string[] = []) {
   return [
     ...stops.map((event) => entryOf(event, event === 'SubagentStop' ? command : `${command} Stop`)),
     entryOf('SessionStart', `${command} SessionStart`),
-    entryOf('PostToolUse', command, shellTool),
-    ...endingTools.map((tool) => entryOf('PreToolUse', `${command} Stop`, tool)),
+    entryOf('PostToolUse', command, shell),
+    ...ending.map((tool) => entryOf('PreToolUse', `${command} Stop`, tool)),
   ]
 }
 

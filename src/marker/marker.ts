@@ -220,7 +220,7 @@ export function sameChecks(some: readonly MarkerCheck[], others: readonly Marker
   return keys(some) === keys(others)
 }
 
-type Caller = Readonly<{ session: string | undefined; runChecks: boolean }>
+export type Caller = Readonly<{ session: string | undefined; runChecks: boolean }>
 
 export interface CheckDecision {
   /** Why it may not be cleared. Otherwise the commands, if there are any, must run. */

@@ -3,16 +3,7 @@ import path from 'node:path'
 import { errorCode, isAbsent, kindAt, locationIdentity, pathIn, realPathIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import {
-  ABANDONED_FILE,
-  CLAIMS_FOLDER,
-  DONE_FOLDER_PREFIX,
-  JOURNAL_PATH,
-  LOOP_GUARD_FILE,
-  MARKER_FILE,
-  RUN_ID_FILE,
-  SPECS_FOLDER,
-} from '../kernel/files.ts'
+import * as files from '../kernel/files.ts'
 import { stripControl } from '../kernel/text.ts'
 import type { SearchProblem, TaskFolder, TaskReference } from './task-folder.ts'
 import * as naming from './task-folder.ts'
@@ -26,11 +17,11 @@ const REPLACEMENT_CHARACTER = '\ufffd'
 export function listTaskFolders(root: string) {
   const problems: SearchProblem[] = []
   const undecodable: string[] = []
-  const specs = path.join(root, SPECS_FOLDER)
-  const folders: TaskFolder[] = [{ root, path: specs, task: naming.SPECS_ITSELF, relative: SPECS_FOLDER }]
+  const specs = path.join(root, files.SPECS_FOLDER)
+  const folders: TaskFolder[] = [{ root, path: specs, task: naming.SPECS_ITSELF, relative: files.SPECS_FOLDER }]
   for (const name of subfolders(specs, problems, undecodable)) {
     const folder = pathIn(specs, name)
-    const relative = `${SPECS_FOLDER}/${name}`
+    const relative = `${files.SPECS_FOLDER}/${name}`
     folders.push({ root, path: folder, task: name, relative })
     if (naming.beginsWithDigit(name)) continue
     for (const child of subfolders(folder, problems, undecodable)) {
@@ -72,7 +63,7 @@ export function foldersHolding(folders: readonly TaskFolder[], fileName: string,
 
 /** It need not exist. */
 export function taskFolderBelow(root: string, below: string): TaskFolder {
-  const relative = `${SPECS_FOLDER}/${below}`
+  const relative = `${files.SPECS_FOLDER}/${below}`
   return { root, path: path.join(root, relative), task: path.posix.basename(below), relative }
 }
 
@@ -92,7 +83,7 @@ export function findTaskFolder(root: string, given: string, session?: string): T
     if (inUse !== undefined && another === undefined) return inUse
   }
   if (matching.length === 0) {
-    const specs = path.join(root, SPECS_FOLDER)
+    const specs = path.join(root, files.SPECS_FOLDER)
     refuseUnsearched(problems.filter((problem) => problem.path === specs))
   }
   if (matching.length <= 1) return matching[0]
@@ -137,17 +128,19 @@ export function readReference(task: string, isThere: boolean): TaskReference | u
 
 function holdsOurs(folder: TaskFolder): boolean {
   const kindOf = (name: string) => kindAt(path.join(folder.path, name))
-  const isThere = [MARKER_FILE, ABANDONED_FILE, RUN_ID_FILE].some((name) => kindOf(name) !== undefined)
-  return isThere || kindOf(LOOP_GUARD_FILE) === 'file' || kindOf(CLAIMS_FOLDER) === 'folder'
+  const isThere = [files.MARKER_FILE, files.ABANDONED_FILE, files.RUN_ID_FILE].some(
+    (name) => kindOf(name) !== undefined,
+  )
+  return isThere || kindOf(files.LOOP_GUARD_FILE) === 'file' || kindOf(files.CLAIMS_FOLDER) === 'folder'
 }
 
 /** The `<task>` of the session's own folder. */
 export const DONE_WORD = 'done'
 
-const FOLDER_NAME = new RegExp(`^${DONE_FOLDER_PREFIX}[0-9a-f]{16}$`)
+const FOLDER_NAME = new RegExp(`^${files.DONE_FOLDER_PREFIX}[0-9a-f]{16}$`)
 
 export function sessionFolderName(session: string): string {
-  return `${DONE_FOLDER_PREFIX}${sha256(session).slice(0, 16)}`
+  return `${files.DONE_FOLDER_PREFIX}${sha256(session).slice(0, 16)}`
 }
 
 export function isSessionFolderName(name: string): boolean {
@@ -155,7 +148,7 @@ export function isSessionFolderName(name: string): boolean {
 }
 
 export function sessionFolderPath(name: string): string {
-  return `${JOURNAL_PATH}/${name}`
+  return `${files.JOURNAL_PATH}/${name}`
 }
 
 export function isSessionFolder({ task, relative }: Pick<TaskFolder, 'task' | 'relative'>): boolean {

@@ -116,9 +116,7 @@ export function distinctFiles(files: readonly string[]): string[] {
   return files.filter((_, index) => real.indexOf(real[index] as string) === index)
 }
 
-/**
- * Refuses settings that are a link out of the project: a cloned repository could link them to any of the user's files.
- */
+/** Refuses settings that are a link out of the project: a clone could link them to any of the user's files. */
 export function requireInside(file: string, project: string): void {
   const outside = linkOutside(file, project)
   if (outside !== undefined) throw new PostflightError('file-unreadable', outside)

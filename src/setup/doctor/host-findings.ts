@@ -179,10 +179,7 @@ function runNode(cwd: string, words: readonly string[], input = '') {
   return { status, answer: stdout?.trim() ?? '', detail: error?.message ?? stderr.trim() }
 }
 
-/**
- * Lists the reactive rules in Claude Code's settings. They do not depend on the hook, so they do not show whether it
- * works.
- */
+/** Reactive rules in Claude Code's settings. They do not depend on the hook, so they do not show whether it works. */
 export function checkReactive(context: CommandContext, project: string): DoctorFinding[] {
   const locations = wiring.settingsLocations(context, project)
   if (wiring.hooksDisabledIn(locations) !== undefined) return []
