@@ -19,8 +19,6 @@ export interface Declaration {
   readonly declare: (command: BareCommand) => CommandUnknownOpts
 }
 
-export type ArgumentsOf<One extends Declaration> = ReturnType<One['declare']>['processedArgs']
-
 export type OptionsOf<One extends Declaration> = ReturnType<ReturnType<One['declare']>['opts']>
 
 export type GlobalOptions = PrintOptions & Readonly<{ root: string | undefined }>
@@ -35,7 +33,7 @@ export interface Surroundings extends PrintOptions {
 /** The work of a command: its declaration gives the types of its arguments and options, its document that of its data. */
 export type Run<One extends Declaration, Document extends object> = (
   context: CommandContext,
-  words: ArgumentsOf<One>,
+  words: ReturnType<One['declare']>['processedArgs'],
   options: OptionsOf<One>,
   surroundings: Surroundings,
 ) => Outcome<Document> | Promise<Outcome<Document>>

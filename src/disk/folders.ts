@@ -64,9 +64,7 @@ export function makeHiddenFolder(folder: string): void {
   if (makeLastingFolder(folder)) hideFromGit(folder)
 }
 
-/** An agent or a cloned repository may have filled the task folder. */
-
-/** Through real folders only. `relative` has `/` and no `..`. */
+/** Through real folders only: an agent or a clone may have filled the task folder. `relative` has `/` and no `..`. */
 export function inspectInside(folder: string, relative: string) {
   const parts = relative.split('/')
   let current = folder

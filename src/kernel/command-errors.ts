@@ -277,9 +277,7 @@ export const COMMAND_SENTENCES = { ...USAGE, ...NO, ...DATA, ...WRITE }
 const SENTENCES = { ...HOOK_SENTENCES, ...COMMAND_SENTENCES }
 export const ERROR_CODES = Object.keys(SENTENCES) as (keyof typeof SENTENCES)[]
 
-type HookCode = keyof typeof HOOK_SENTENCES
-
-const codes = (sentences: object, ...ofHook: HookCode[]): string[] => [...Object.keys(sentences), ...ofHook]
+const codes = (sentences: object, ...ofHook: (keyof typeof HOOK_SENTENCES)[]) => [...Object.keys(sentences), ...ofHook]
 
 /** The other errors are about data. */
 const CODES: Readonly<Record<number, readonly string[]>> = {

@@ -128,7 +128,6 @@ export function displayPath(context: CommandContext, target: string): string {
  * OpenCode does not report the folder of `cd ../worktree && postflight create …`: its plugin makes a file per
  * conversation, to which the CLI adds its root.
  */
-
 export const ROOTS_FILE_VARIABLE = 'POSTFLIGHT_ROOTS_FILE'
 
 const LIMIT = 65_536

@@ -128,9 +128,7 @@ export function readReference(task: string, isThere: boolean): TaskReference | u
 
 function holdsOurs(folder: TaskFolder): boolean {
   const kindOf = (name: string) => kindAt(path.join(folder.path, name))
-  const isThere = [files.MARKER_FILE, files.ABANDONED_FILE, files.RUN_ID_FILE].some(
-    (name) => kindOf(name) !== undefined,
-  )
+  const isThere = [files.MARKER_FILE, files.ABANDONED_FILE, files.RUN_ID_FILE].some((one) => kindOf(one) !== undefined)
   return isThere || kindOf(files.LOOP_GUARD_FILE) === 'file' || kindOf(files.CLAIMS_FOLDER) === 'folder'
 }
 

@@ -110,9 +110,7 @@ function realFile(file: string | undefined): string | undefined {
   return file !== undefined && attempt(() => fs.statSync(file).isFile()) ? realPathIfSeen(file) : undefined
 }
 
-/** `install` writes these entries and `doctor` expects them. */
-
-/** Never npx, which would resolve the package at every stop. */
+/** `install` writes it, and `doctor` expects it. Never npx, which would resolve the package at every stop. */
 export function hookCommand(
   { packageFolder, platform }: CommandContext,
   scope: Scope,

@@ -195,8 +195,7 @@ function loadRules(file: string, shown: string) {
   return rules
 }
 
-/** Tells rules that `init` added from those that the user had before. */
-
+/** The file that tells rules that `init` added from those that the user had before. */
 export function recordOf(settings: string): string {
   return `${settings}.postflight-rules`
 }
