@@ -65,11 +65,9 @@ export function suggestion(name: string, known: readonly string[], shown = (one:
 }
 
 export function closestName(name: string, known: readonly string[]): string | undefined {
-  const [closest] = known
-    .filter((one) => Math.abs(one.length - name.length) * 3 <= one.length)
-    .map((one) => ({ one, edits: editsBetween(name, one) }))
-    .filter(({ one, edits }) => edits * 3 <= one.length)
-    .sort((a, b) => a.edits - b.edits)
+  const similar = known.filter((one) => Math.abs(one.length - name.length) * 3 <= one.length)
+  const rated = similar.map((one) => ({ one, edits: editsBetween(name, one) }))
+  const [closest] = rated.filter(({ one, edits }) => edits * 3 <= one.length).sort((a, b) => a.edits - b.edits)
   return closest?.one
 }
 

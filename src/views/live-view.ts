@@ -17,9 +17,8 @@ export function frame(
   const bottom = wrap(paint.dim(`last change ${changedAt} · q quits`), columns)
   const room = Math.max(1, rows - top.length - bottom.length)
   // A folder's name in a command may have a line break.
-  const body = printable(lines.join('\n'), true)
-    .split('\n')
-    .flatMap((line) => wrap(line, columns))
+  const text = printable(lines.join('\n'), true)
+  const body = text.split('\n').flatMap((line) => wrap(line, columns))
   const hidden = body.length - room
   const more = wrap(`… ${hidden + 1} more rows: make the window taller`, columns).slice(0, 1)
   const shown = hidden <= 0 ? body : [...body.slice(0, room - 1), ...more]

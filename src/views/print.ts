@@ -42,10 +42,8 @@ export function endWithFailures(
 
 export function wrapped(text: string, { columns }: Pick<Output, 'columns'>): string {
   if (!columns) return text
-  return text
-    .split('\n')
-    .flatMap((line) => wrap(line, columns, true))
-    .join('\n')
+  const rows = text.split('\n').flatMap((line) => wrap(line, columns, true))
+  return rows.join('\n')
 }
 
 /** JSON for a pipe or a terminal. It also escapes DEL, C1 and the direction of text, because terminals obey them. */
@@ -79,10 +77,8 @@ const COLOURS = /(\u001b\[(?:0|1|2|22|31|32|33|39)m)/
 /** On a terminal, keeps the painter's colours. */
 export function printable(text: string, isTerminal: boolean): string {
   if (!isTerminal) return stripControl(text)
-  return text
-    .split(COLOURS)
-    .map((part, index) => (index % 2 === 1 ? part : stripControl(part)))
-    .join('')
+  const parts = text.split(COLOURS)
+  return parts.map((part, index) => (index % 2 === 1 ? part : stripControl(part))).join('')
 }
 
 /**

@@ -248,10 +248,8 @@ function runsOf(checks: unknown): string[] {
 
 function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
   // The longest name that fits: `a=b=CMD` is the check of a step "a=b", if there is one.
-  const [step] = steps
-    .map(({ name }) => name)
-    .filter((name) => value.startsWith(`${name}=`))
-    .sort((one, other) => other.length - one.length)
+  const names = steps.map(({ name }) => name).filter((name) => value.startsWith(`${name}=`))
+  const [step] = names.sort((one, other) => other.length - one.length)
   const run = value.slice((step ?? '').length + 1)
   if (step === undefined || run.trim() === '') {
     const [, unknown] = /^([^=]+)=.*\S/.exec(value) ?? []

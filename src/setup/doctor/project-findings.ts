@@ -153,14 +153,11 @@ export async function checkStrays(root: string): Promise<DoctorFinding[]> {
     ignore: ['**/node_modules/**', '**/.git/**', '**/.claude/worktrees/**'],
     deep: 8,
   })
-  return found
-    .map((file) => path.normalize(file))
-    .filter((file) => !searched.has(file))
-    .slice(0, MAX_STRAYS)
-    .map((file) => {
-      const what = `${path.relative(root, file)} is where the hook does not look`
-      return bad('marker', what, `move it to ${SPECS_FOLDER}/NNN_slug/, or remove it`)
-    })
+  const strays = found.map((file) => path.normalize(file)).filter((file) => !searched.has(file))
+  return strays.slice(0, MAX_STRAYS).map((file) => {
+    const what = `${path.relative(root, file)} is where the hook does not look`
+    return bad('marker', what, `move it to ${SPECS_FOLDER}/NNN_slug/, or remove it`)
+  })
 }
 
 export interface DoctorFinding {

@@ -52,17 +52,15 @@ function entriesOf({ entry }: Target): string[] {
 }
 
 function shellHookParts(context: CommandContext, target: Target): InitPart[] {
-  return shellHookLocations(context, target.project)
-    .filter((location) => isOwn(location, target))
-    .slice(0, 1)
-    .map((location) => ({
-      name: 'shell-hook',
-      // One name for one file, which is written once for all parts.
-      file: locationOf(target),
-      state: 'missing',
-      add: (text) => removeShellHook(text, location),
-      preview: location.commands.map((command) => `  SubagentStop: ${quote(command)}`),
-    }))
+  const own = shellHookLocations(context, target.project).filter((location) => isOwn(location, target))
+  return own.slice(0, 1).map((location) => ({
+    name: 'shell-hook',
+    // One name for one file, which is written once for all parts.
+    file: locationOf(target),
+    state: 'missing',
+    add: (text) => removeShellHook(text, location),
+    preview: location.commands.map((command) => `  SubagentStop: ${quote(command)}`),
+  }))
 }
 
 export function otherShellHooks(context: CommandContext, target: Target): ShellHookLocation[] {
@@ -123,10 +121,8 @@ function donePart({ project }: Target): InitPart[] {
 }
 
 function indented(text: string): string[] {
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => `  ${line}`)
+  const lines = text.trimEnd().split('\n')
+  return lines.map((line) => `  ${line}`)
 }
 
 function stateOf(file: string, add: (text: string) => string): 'missing' | 'done' {

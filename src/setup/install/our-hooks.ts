@@ -100,10 +100,9 @@ export function expanded({ findHome }: CommandContext, project: string, program:
 function onPath({ environment, platform }: CommandContext, project: string, name: string): string | undefined {
   const endings = platform === 'win32' ? ['', '.cmd', '.exe'] : ['']
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter)
-  return [...folders, path.join(project, 'node_modules', '.bin')]
-    .filter((folder) => folder !== '')
-    .flatMap((folder) => endings.map((ending) => path.join(folder, name + ending)))
-    .find((file) => realFile(file) !== undefined)
+  const searched = [...folders, path.join(project, 'node_modules', '.bin')].filter((folder) => folder !== '')
+  const files = searched.flatMap((folder) => endings.map((ending) => path.join(folder, name + ending)))
+  return files.find((file) => realFile(file) !== undefined)
 }
 
 function realFile(file: string | undefined): string | undefined {

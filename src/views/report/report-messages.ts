@@ -41,10 +41,8 @@ export function duration(ms: number): string {
   ]
   const isSome = (unit: string): boolean => !unit.startsWith('0 ')
   const first = units.findIndex(isSome)
-  return units
-    .slice(first, first + 2)
-    .filter(isSome)
-    .join(' ')
+  const shown = units.slice(first, first + 2).filter(isSome)
+  return shown.join(' ')
 }
 
 export function runTimes(run: Span & { readonly workedMs: number }): string[] {
