@@ -73,7 +73,6 @@ function readAbout({ paths, prompt_id: prompt }: Record<string, unknown>): About
   }
 }
 
-/** In ms. */
 const CLOCK_TOLERANCE_MS = 60_000
 
 /** After a clock was set back, a time may lie in the future. It is useless: no change would ever be later. */

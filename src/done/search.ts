@@ -178,9 +178,7 @@ function searchKey({ when, unless }: SearchedRule): string {
 }
 
 type Search = Readonly<Record<'patterns' | 'ignore', string[]>>
-
 type SearchedEntry = Pick<fs.Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'>
-
 type EntriesCallback = (error: Error | null, entries: SearchedEntry[]) => void
 
 /** The last sort only merges, so no sort takes more than 20 ms, even for the largest search. */

@@ -13,13 +13,9 @@ import type { CheckFailure, CheckResult } from './marker.ts'
 
 /** Checks take minutes, so they have a lock of their own. Its process touches it, to show that it is alive. */
 
-/** In ms. */
 export const CHECK_LIMIT_MS = 600_000
-
-/** In ms; a killed process's lock is untouched for longer. */
+/** A killed process's lock is untouched for longer. */
 const SILENT_MS = 15_000
-
-/** In ms. */
 const TOUCH_EVERY_MS = 2_000
 
 export interface RunCheck extends Omit<CheckResult, 'failure'> {

@@ -20,7 +20,6 @@ export interface StoredMarker {
 
 /** A link, a folder, or a file without permission. */
 export type UnreadableMarker = Readonly<{ kind: 'unreadable'; folder: TaskFolder; fileName?: string; detail: string }>
-
 export type MarkerRead = StoredMarker | UnreadableMarker
 
 export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
@@ -28,7 +27,6 @@ export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): s
 }
 
 export const UNOWNED_LIFETIME_MS = 24 * HOUR_MS
-
 /** In ms: clocks and file systems round. */
 const SESSION_TOLERANCE_MS = 10_000
 

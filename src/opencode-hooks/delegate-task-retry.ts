@@ -4,9 +4,7 @@ import { addToResult, factory, limitMemory, resultText, TEXT_TAG } from './facto
 
 /** Some plugins replace `task`. */
 const TOOLS = ['task', 'delegate_task', 'delegate', 'call_agent', 'call_omo_agent', 'background_task']
-
 const LOOKS_FAILED = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missing|cannot|not found)\b/i
-
 const MAX_ERROR_LENGTH = 2_000
 
 /**
@@ -93,10 +91,8 @@ const PATTERNS: readonly (readonly [keyof typeof DELEGATION_FIXES, RegExp])[] = 
 ]
 
 const OFFERED = /(?:available|valid|known|allowed)[^:\n]{0,40}:\s*([^\n]{1,500})/i
-
 /** The sub-agent ran and failed at its work, so another call would not avoid it (1.18.34). */
 const FAILED_AT_WORK = /^Subagent failed \(/
-
 const LOOKED_AT = 2_000
 
 export function delegationFailureIn(text: string) {

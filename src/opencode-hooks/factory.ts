@@ -7,7 +7,6 @@ import { appendRecorded } from '../project/journal.ts'
 import { findRoots, startFolders } from '../project/root.ts'
 
 const PRODUCT = 'postflight-guard'
-
 export const TEXT_TAG = `[${PRODUCT}]`
 
 /** The input of a factory: OpenCode gives it to every plugin. */

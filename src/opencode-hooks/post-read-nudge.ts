@@ -19,7 +19,6 @@ export const POST_READ_NUDGE: z.ZodMiniType<PostReadNudgeOptions> = z.strictObje
 })
 
 const DEFAULT_EVERY = 5
-
 const DEFAULT_TEXT = `${TEXT_TAG} You have read several files in the main conversation. If further reading or the change itself can be described in a few sentences, hand it to a sub-agent with the task tool: then its reading stays out of this context.`
 
 /**

@@ -52,7 +52,6 @@ function isNew(problem: SearchProblem, known: readonly SearchProblem[]): boolean
 
 /** The rest of the time is for acting. */
 const OBSERVING_SHARE = 0.6
-
 /** The rest of the time is for counts. */
 const READING_SHARE = 0.5
 

@@ -18,7 +18,6 @@ export interface JudgedMarker extends StoredMarker {
 }
 
 export type PlannedMarker = JudgedMarker | UnreadableMarker
-
 /** Its rule was applied (`expired`: for the first time), it could not be used, or nothing was done. */
 export type StopOutcome = PlannedMarker | Readonly<{ kind: 'let-go'; folder: TaskFolder }>
 

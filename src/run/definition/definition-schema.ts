@@ -14,7 +14,6 @@ const text = (description: string, most = 200) =>
   described(z.string().check(z.minLength(1), z.maxLength(most)), description)
 
 const NO_POINTER = 'must be a JSON pointer, such as "/steps" or "/result/passed"'
-
 const pointer = (description: string) =>
   described(z.string().check(z.regex(POINTER, NO_POINTER), z.maxLength(500)), description)
 

@@ -44,7 +44,6 @@ export const DEFINITION_FIELDS = {
 }
 
 const readFields = objectOf(DEFINITION_FIELDS)
-
 export type Definition = Values<typeof DEFINITION_FIELDS> & { readonly snapshot: object }
 
 export function readDefinition(snapshot: unknown): Definition | undefined {

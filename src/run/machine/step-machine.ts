@@ -25,7 +25,6 @@ import type { StepInWork } from './state-fields.ts'
 
 /** `observe`: observe and call `advance` again. */
 export type Command = 'prompt' | 'wait' | 'finish' | 'observe'
-
 export type Advance = Readonly<{ state: WorkflowState; command: Command; effects: readonly Effect[] }>
 
 export function only(state: WorkflowState, command: Command): Advance {

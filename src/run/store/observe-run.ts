@@ -42,8 +42,6 @@ import { checkBreach } from './receipts.ts'
 
 /** In bytes. */
 const ARTIFACT_LIMIT = 4_194_304
-
-/** In bytes. */
 const STEP_RESULT_LIMIT = 1_048_576
 
 /**

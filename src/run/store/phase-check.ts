@@ -109,7 +109,6 @@ export async function runDueCheck(folder: TaskFolder, state: WorkflowState, trus
 
 /** Never searched, because it has too many files. */
 const MODULES = 'node_modules'
-
 const SEARCH_LIMIT_MS = 10_000
 
 async function filesOf(folder: TaskFolder, phase: string, patterns: readonly string[]) {
