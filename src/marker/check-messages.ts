@@ -16,7 +16,7 @@ export function checkCommand(run: string): string {
   return oneLine(run, COMMAND_LIMIT)
 }
 
-type Failure = CheckFailure | { readonly kind: 'interrupted'; readonly by: string }
+export type Failure = CheckFailure | { readonly kind: 'interrupted'; readonly by: string }
 
 export function failureWords(failure: Failure): string {
   switch (failure.kind) {
