@@ -126,8 +126,7 @@ export class FileSearch {
   #entriesOf(folder: string): SearchedEntry[] {
     const known = this.#folders.get(folder)
     if (known !== undefined) return known
-    if (this.#isPast()) return []
-    return this.#counted(folder, fs.readdirSync(folder, { withFileTypes: true }))
+    return this.#isPast() ? [] : this.#counted(folder, fs.readdirSync(folder, { withFileTypes: true }))
   }
 
   #readEntries(folder: string, done: EntriesCallback): void {

@@ -54,13 +54,8 @@ function blocking({ reason, line }: Block, place: AnswerPlace): object {
 }
 
 function refusal(reason: string): object {
-  return {
-    hookSpecificOutput: {
-      hookEventName: 'PreToolUse',
-      permissionDecision: 'deny',
-      permissionDecisionReason: clean(reason),
-    },
-  }
+  const denial = { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: clean(reason) }
+  return { hookSpecificOutput: denial }
 }
 
 function clean(text: string, limit = REASON_LIMIT): string {

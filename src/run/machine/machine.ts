@@ -71,8 +71,7 @@ function advanceActive(state: WorkflowState, seen: Observation): Advance {
     return pass(state, phase, seen.artifact, seen)
   }
   if (!state.stepsKnown) return learnSteps(state, phase, seen)
-  if (isInStep(state)) return advanceSteps(state, phase, seen)
-  return advancePhase(state, phase, seen)
+  return isInStep(state) ? advanceSteps(state, phase, seen) : advancePhase(state, phase, seen)
 }
 
 /**

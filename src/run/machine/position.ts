@@ -66,8 +66,7 @@ export function withStepEnded(state: WorkflowState, ended: EndedStep): WorkflowS
 }
 
 export function withPhaseSkipped(state: WorkflowState, id: string, nowMs: number, detail?: string): WorkflowState {
-  const visit = visitsOf(state, id)
-  const noted = withTransition(state, { event: 'phase-skipped', phase: id, visit, detail }, nowMs)
+  const noted = withTransition(state, { event: 'phase-skipped', phase: id, visit: visitsOf(state, id), detail }, nowMs)
   return { ...noted, unfinished: { ...state.unfinished, [id]: 'skipped' }, skips: state.skips + 1 }
 }
 

@@ -153,10 +153,7 @@ const HISTORY: Kind<readonly HistoryEntry[]> = {
   write: (entries) => entries.slice(-HISTORY_KEPT).map(historyFields),
 }
 
-const DEFINITION: Kind<Definition> = {
-  read: (value) => readDefinition(value) ?? WRONG,
-  write: ({ snapshot }) => snapshot,
-}
+const DEFINITION: Kind<Definition> = { read: (raw) => readDefinition(raw) ?? WRONG, write: ({ snapshot }) => snapshot }
 
 /** The state's type and file, new runs and new visits follow from it. In the file's order; attempts, steps from 0. */
 export const STATE_FIELDS = {

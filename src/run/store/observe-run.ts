@@ -257,8 +257,7 @@ function seeTasks(folder: string, name: string): StepsSeen {
   if (tasks === undefined) return noSteps(`${quote(name)} is nested too deeply to be read`)
   if (tasks.length === 0) return noSteps(`${quote(name)} has no task list (lines such as "- [ ] a task")`)
   const steps = tasks.flatMap(({ text, done }, item) => (done ? [] : [{ text, item }]))
-  if (steps.length > MAX_PHASE_STEPS) return tooManySteps(name, steps.length)
-  return { kind: 'list', steps }
+  return steps.length > MAX_PHASE_STEPS ? tooManySteps(name, steps.length) : { kind: 'list', steps }
 }
 
 function tooManySteps(name: string, count: number): StepsSeen {
