@@ -55,10 +55,7 @@ export function isFromBefore(marker: Marker, { changedMs }: FileTimes, moment: P
 
 const SESSION_LENGTH = 120
 
-/**
- * Identifies a marker even after it is rewritten. Undefined without id and `created`: skills write such markers
- * repeatedly with the same bytes.
- */
+/** Identifies a marker, also after a rewrite. Undefined without id and `created`: skills write the same bytes again. */
 export function markerKey({ id, createdMs, sessionId = '' }: Marker): string | undefined {
   if (isMarkerId(id)) return id
   return createdMs === undefined ? undefined : `${createdMs} ${JSON.stringify(sessionId.slice(0, SESSION_LENGTH))}`

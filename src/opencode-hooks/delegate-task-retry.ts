@@ -15,7 +15,6 @@ const MAX_ERROR_LENGTH = 2_000
 export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ client }) => {
   /** The same words in each request keep the provider's cache valid. */
   const fixes = new Map<string, string>()
-
   const fixOf = async (error: string): Promise<string | undefined> => {
     const failure = delegationFailureIn(error)
     return failure === undefined ? undefined : delegationFix(failure, await subAgentsOf(client))

@@ -111,10 +111,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     }
   }
 
-  /**
-   * As `PostToolUse` does on other hosts (docs/design.md, "Waiting"): a wait of an interrupted turn must not allow a
-   * later stop.
-   */
+  /** As `PostToolUse` elsewhere (docs/design.md, "Waiting"): a wait of an interrupted turn must allow no later stop. */
   async function commandEnded(agent: Agent): Promise<void> {
     const occasion = occasionOf(agent, 0)
     if (agent.agent !== MAIN_AGENT || occasion.payload.prompt === undefined) return

@@ -74,10 +74,7 @@ function advanceActive(state: WorkflowState, seen: Observation): Advance {
   return isInStep(state) ? advanceSteps(state, phase, seen) : advancePhase(state, phase, seen)
 }
 
-/**
- * Archives the old or rejected artifact. The state on disk has already entered the phase: if the phase leads to itself,
- * this artifact led here.
- */
+/** Archives the old or rejected artifact. The state is already in the phase: if it leads to itself, this led here. */
 function clearArtifact(state: WorkflowState, { id, artifact: file }: Phase): Advance {
   const folder = `${ARTIFACTS_FOLDER}/${id}`
   const effects: Effect[] =
