@@ -12,7 +12,6 @@ import { taskWord } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
-import type { Answered } from '../../stop/answer-for.ts'
 import { type AnsweredStop, answerStop, type DonePart, endStop, NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
 import { updateWait } from '../../stop/commit.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
@@ -160,7 +159,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     }
   }
 
-  function tell({ recorded, notices }: Pick<Answered, 'recorded' | 'notices'>, occasion: Occasion): void {
+  function tell({ recorded, notices }: Pick<DonePart, 'recorded' | 'notices'>, occasion: Occasion): void {
     record(recorded, occasion)
     for (const notice of notices) reporter.notice(notice)
   }
