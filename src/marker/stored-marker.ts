@@ -53,10 +53,8 @@ export function isFromBefore(marker: Marker, { changedMs }: FileTimes, moment: P
   return Math.min(marker.createdMs ?? changedMs, changedMs) < moment.sessionBornMs - SESSION_TOLERANCE_MS
 }
 
-const SESSION_LENGTH = 120
-
 /** Identifies a marker, also after a rewrite. Undefined without id and `created`: skills write the same bytes again. */
 export function markerKey({ id, createdMs, sessionId = '' }: Marker): string | undefined {
   if (isMarkerId(id)) return id
-  return createdMs === undefined ? undefined : `${createdMs} ${JSON.stringify(sessionId.slice(0, SESSION_LENGTH))}`
+  return createdMs === undefined ? undefined : `${createdMs} ${JSON.stringify(sessionId.slice(0, 120))}`
 }

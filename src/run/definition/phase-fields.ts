@@ -114,11 +114,9 @@ export const readPhase: Reader<Phase> = (value) => {
   return read === WRONG || (read.artifact === undefined && read.steps === undefined) ? WRONG : read
 }
 
-const REASON_LENGTH = 2000
-
 export function reasonText(reason: unknown): string | undefined {
   if (reason === undefined || reason === null) return undefined
   const lines = Array.isArray(reason) ? reason.map((one) => `- ${stepAsText(one)}`) : [stepAsText(reason)]
-  const text = cut(stripControl(lines.join('\n')).trim(), REASON_LENGTH)
+  const text = cut(stripControl(lines.join('\n')).trim(), 2000)
   return text === '' ? undefined : text
 }
