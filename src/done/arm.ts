@@ -182,10 +182,7 @@ function newFields({ folder, due, states, prompt, asked, stop }: JudgedDone): Re
 function arm(judged: JudgedDone): Recorded[] {
   const { folder, due, asked, stop } = judged
   const fields = newFields(judged)
-  const plan = (present?: StoredMarker) => ({
-    fields: present?.marker.fields ?? fields,
-    keepsCount: present !== undefined,
-  })
+  const plan = (old?: StoredMarker) => ({ fields: old?.marker.fields ?? fields, keepsCount: old !== undefined })
   const { keepsCount } = writeNewMarker(folder, plan, { patienceMs: HOOK_PATIENCE_MS })
   showAsked(folder, asked)
   if (keepsCount) return []

@@ -63,9 +63,7 @@ export function readBaseline({ path: folder }: TaskFolder, name = BASELINE_FILE)
   return isFuture(sinceMs) ? undefined : { sinceMs, ...readAbout(about) }
 }
 
-type About = Pick<Baseline, 'paths' | 'prompt'>
-
-function readAbout({ paths, prompt_id: prompt }: Record<string, unknown>): About {
+function readAbout({ paths, prompt_id: prompt }: Record<string, unknown>): Omit<Baseline, 'sinceMs'> {
   const entries = Object.entries(isJsonObject(paths) ? paths : {})
   return {
     paths: Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
@@ -73,7 +71,6 @@ function readAbout({ paths, prompt_id: prompt }: Record<string, unknown>): About
   }
 }
 
-/** In ms. */
 const CLOCK_TOLERANCE_MS = 60_000
 
 /** After a clock was set back, a time may lie in the future. It is useless: no change would ever be later. */
@@ -123,7 +120,7 @@ function writeTimed({ path: folder }: TaskFolder, name: string, about: object): 
 }
 
 /** The last stop, according to the abandoned marker. */
-export function aboutOf({ fields }: Marker): About {
+export function aboutOf({ fields }: Marker) {
   return readAbout(isJsonObject(fields?.done) ? fields.done : {})
 }
 

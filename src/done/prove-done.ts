@@ -45,30 +45,25 @@ export function statesFor(context: CommandContext, root: string, rules: TrustedR
 /** Nothing changed since. */
 const NEVER: Baseline = { sinceMs: Number.POSITIVE_INFINITY, paths: {} }
 
-function judging(root: string, trusted: TrustedRules) {
+function judging(root: string, copy: TrustedRules) {
   const search = new FileSearch(root)
-  const receipts = readReceipts(root, trusted, Date.now())
+  const receipts = readReceipts(root, copy, Date.now())
   return (baseline: Baseline | undefined): readonly RuleState[] =>
-    judgeRules(trusted.rules, search, baseline === undefined ? [] : [baseline], receipts)
+    judgeRules(copy.rules, search, baseline === undefined ? [] : [baseline], receipts)
 }
 
-export async function proveDone(
-  context: CommandContext,
-  root: string,
-  trusted: TrustedRules,
-  wanted: readonly DoneRule[],
-) {
+export async function proveDone(context: CommandContext, root: string, copy: TrustedRules, rules: readonly DoneRule[]) {
   const all: RunCheck[] = []
   const green: { readonly rule: DoneRule; readonly receipt: DoneReceipt }[] = []
   const keep = (rule: DoneRule, receipt: DoneReceipt): void => {
-    keepReceipt(root, rule, receipt, trusted)
+    keepReceipt(root, rule, receipt, copy)
     green.push({ rule, receipt })
   }
-  let open = wanted
+  let open = rules
   let due: readonly DoneRule[] = []
   let judge: ReturnType<typeof judging> | undefined
   let failed: ReturnType<typeof failedOf>
-  const tried = new Set(wanted)
+  const tried = new Set(rules)
   const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
   while (open.length > 0) {
     const sinceMs = fileSystemNow(locationOf(context, root).path)
@@ -113,13 +108,13 @@ export async function proveDone(
       })
     }
     if (failed !== undefined) break
-    judge = judging(root, trusted)
-    due = statesFor(context, root, trusted, judge).flatMap(({ isDue, rule }) => (isDue ? rule : []))
+    judge = judging(root, copy)
+    due = statesFor(context, root, copy, judge).flatMap(({ isDue, rule }) => (isDue ? rule : []))
     // The checks may have changed files of rules that were not due.
     open = [...again, ...due.filter((rule) => !tried.has(rule))]
     for (const rule of open) tried.add(rule)
   }
-  const cleared = failed === undefined ? clearProven(context, root, trusted, { done: all, green }, judge) : []
+  const cleared = failed === undefined ? clearProven(context, root, copy, { done: all, green }, judge) : []
   return { kind: 'ran' as const, done: all, failed, green, cleared, due }
 }
 
@@ -154,9 +149,9 @@ async function runPass(context: CommandContext, root: string, rules: readonly Do
 export function clearProven(
   context: CommandContext,
   root: string,
-  trusted: TrustedRules,
+  copy: TrustedRules,
   { done, green }: Readonly<{ done: RunCheck[]; green: { rule: DoneRule }[] }> = { done: [], green: [] },
-  judge = judging(root, trusted),
+  judge = judging(root, copy),
 ): TaskFolder[] {
   return foldersOf(context, root).filter((folder) => {
     if (kindAt(folder.path) !== 'folder') return false
@@ -165,7 +160,7 @@ export function clearProven(
     const isProven = (state: RuleState): boolean => isSearched(state) || green.some(({ rule }) => rule === state.rule)
     if (states.some((state) => state.isDue || !isProven(state))) return false
     // There were no rules, so nothing was proven.
-    const keepsUnchecked = trusted.rules.length === 0
+    const keepsUnchecked = copy.rules.length === 0
     const result = clearFolder(folder, { returnMeta: false, keepsUnchecked, still: () => true })
     if (result === undefined || (result.marker === undefined && result.abandoned.length === 0)) return false
     recordCleared(context, folder, result, done)

@@ -126,8 +126,7 @@ export class FileSearch {
   #entriesOf(folder: string): SearchedEntry[] {
     const known = this.#folders.get(folder)
     if (known !== undefined) return known
-    if (this.#isPast()) return []
-    return this.#counted(folder, fs.readdirSync(folder, { withFileTypes: true }))
+    return this.#isPast() ? [] : this.#counted(folder, fs.readdirSync(folder, { withFileTypes: true }))
   }
 
   #readEntries(folder: string, done: EntriesCallback): void {
@@ -178,9 +177,7 @@ function searchKey({ when, unless }: SearchedRule): string {
 }
 
 type Search = Readonly<Record<'patterns' | 'ignore', string[]>>
-
 type SearchedEntry = Pick<fs.Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'>
-
 type EntriesCallback = (error: Error | null, entries: SearchedEntry[]) => void
 
 /** The last sort only merges, so no sort takes more than 20 ms, even for the largest search. */

@@ -21,7 +21,6 @@ import { handleToolUse } from './tool-use.ts'
 
 /** A hostile folder may hold very many markers. */
 const MAX_COMPLAINTS = 20
-
 /** Process age: one marker may take a second, and the hook has 5 s. */
 const DEADLINE_MS = 3_500
 

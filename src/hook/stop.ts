@@ -52,13 +52,10 @@ function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {
 /** A caller gets only its sub-agent's last message, perhaps "Done." (docs/design.md, "A sub-agent's report"). */
 
 const MAX_BYTES = 65_536
-
 /** In UTF-8. A report that was cut is shorter than `MAX_BYTES` by less than this. */
 const MAX_CHARACTER_BYTES = 4
-
 /** If a report is older, its agent never returned. */
 const LIFETIME_MS = 86_400_000
-
 /** A cloned repository may hold very many files. */
 const MAX_LOOKED_AT = 100
 

@@ -2,8 +2,6 @@ import { counted, oneLine, QUOTE_LIMIT, stripControl } from '../kernel/text.ts'
 import { formatAge, toIsoSeconds } from '../kernel/time.ts'
 import type { CheckFailure, CheckResult, FieldKind, MarkerProblem } from './marker.ts'
 
-const COMMAND_LIMIT = 200
-
 const EXIT_CODE_HINTS: Readonly<Record<number, string>> = {
   126: 'not executable',
   127: 'command not found',
@@ -13,10 +11,10 @@ const EXIT_CODE_HINTS: Readonly<Record<number, string>> = {
 }
 
 export function checkCommand(run: string): string {
-  return oneLine(run, COMMAND_LIMIT)
+  return oneLine(run, 200)
 }
 
-type Failure = CheckFailure | { readonly kind: 'interrupted'; readonly by: string }
+export type Failure = CheckFailure | { readonly kind: 'interrupted'; readonly by: string }
 
 export function failureWords(failure: Failure): string {
   switch (failure.kind) {

@@ -11,14 +11,10 @@ import { mustBeKept, readMarker, removeOrKeep, requireReadable } from './marker-
 import { removeMarker } from './marker-store.ts'
 import type { RunCheck } from './run-checks.ts'
 
-interface FolderClearing {
-  readonly returnMeta: boolean
-  readonly keepsUnchecked: boolean
-  readonly still: (content: FolderContent) => boolean
-}
+type Clearing = Readonly<{ returnMeta: boolean; keepsUnchecked: boolean; still: (content: FolderContent) => boolean }>
 
 /** Creates only the lock, so it works on a full disk. Returns undefined if `still` is false. */
-export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, still }: FolderClearing) {
+export function clearFolder(folder: TaskFolder, { returnMeta, keepsUnchecked, still }: Clearing) {
   return withLockIfRoom(folder.path, () => {
     const content = contentOf(folder, returnMeta)
     const { files } = content
@@ -65,8 +61,7 @@ export function recordCleared(
   })
 }
 
-const CLEARABLE =
-  /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|abandoned|lock)\.[\w-]+\.tmp)$/
+const OURS = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|abandoned|lock)\.[\w-]+\.tmp)$/
 
 export const ABANDONED = new RegExp(`^\\${ABANDONED_FILE}(?:\\.\\d+)?$`)
 
@@ -76,7 +71,7 @@ export type FolderContent = ReturnType<typeof contentOf>
 export function contentOf(folder: TaskFolder, returnMeta = false) {
   // The end of a marker in specs/ itself removes a folder that was listed: that of its claims.
   const files = (kindAt(folder.path) === undefined ? [] : fs.readdirSync(folder.path))
-    .filter((name) => CLEARABLE.test(name) || (returnMeta && name === RETURN_META_FILE))
+    .filter((name) => OURS.test(name) || (returnMeta && name === RETURN_META_FILE))
     .filter((name) => name !== CLAIMS_FOLDER || kindAt(path.join(folder.path, name)) === 'folder')
     .sort()
   const names = files.filter((name) => ABANDONED.test(name))

@@ -14,9 +14,7 @@ export function isSpent(count: number): boolean {
 
 /** 0 without a file. Undefined if it is garbled, which does not change the count. */
 export type LoopGuard = number | undefined
-
 export type Claim = Readonly<{ key: string; slot: number; file?: string | undefined }>
-
 export type MarkerIdentity = Readonly<{ id?: string | undefined; file: string }>
 
 /** Safe in a file name. */

@@ -7,13 +7,11 @@ import { isMarkerId } from '../project/task-folder.ts'
 
 /** In ms, if there is no session. */
 const VERDICT_MS = 24 * HOUR_MS
-
 /** A journal may contain very many lines. */
 const MAX_REMOVED = 100
 
 /** `settled`: removed by hand, which `clear` accepted. */
 const ENDS = ['cleared', 'unchecked', 'capped', 'bypassed', 'expired', 'replaced', 'settled'] as const
-
 export type RecordedEnd = (typeof ENDS)[number]
 
 function newDraft(id: string, task: string) {
@@ -35,7 +33,6 @@ function newDraft(id: string, task: string) {
 }
 
 type Draft = ReturnType<typeof newDraft>
-
 export type MarkerRecord = Readonly<Draft>
 
 export function markerRecords(lines: readonly JournalLine[]): MarkerRecord[] {

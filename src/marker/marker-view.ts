@@ -30,12 +30,9 @@ const MAX_ABANDONED = 20
 
 export function viewMarkers(root: string, nowMs: number, only?: TaskFolder) {
   const { folders, problems } = only === undefined ? listTaskFolders(root) : { folders: [only], problems: [] }
-  const pending = foldersHolding(folders, MARKER_FILE, problems).flatMap(
-    (folder) => viewMarker(folder, MARKER_FILE, nowMs) ?? [],
-  )
-  const abandoned = folders.flatMap((folder) =>
-    abandonedNames(folder).flatMap((name) => viewMarker(folder, name, nowMs) ?? []),
-  )
+  const holding = foldersHolding(folders, MARKER_FILE, problems)
+  const pending = holding.flatMap((folder) => viewMarker(folder, MARKER_FILE, nowMs) ?? [])
+  const abandoned = folders.flatMap((one) => abandonedNames(one).flatMap((name) => viewMarker(one, name, nowMs) ?? []))
   return { markers: [...pending, ...abandoned], problems }
 }
 
@@ -63,29 +60,25 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number) {
   } catch (error) {
     problems.push(`has a count that cannot be read (${errorText(error)})`)
   }
-  const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
+  const shown = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
   return {
     task: folder.task,
     path: path.join(folder.path, fileName),
     relative_path: markerDisplayPath(folder, fileName),
     state: stateOf(marker, isAbandoned, expired),
     outcome,
-    id: quoted(marker.id),
-    skill: quoted(marker.skill),
-    operation: quoted(marker.operation),
-    reason: quoted(marker.reason && listInLine(marker.reason)),
-    owner: {
-      host_session: quoted(marker.hostSession),
-      agent: quoted(marker.agent),
-      agent_type: quoted(marker.agentType),
-    },
+    id: shown(marker.id),
+    skill: shown(marker.skill),
+    operation: shown(marker.operation),
+    reason: shown(marker.reason && listInLine(marker.reason)),
+    owner: { host_session: shown(marker.hostSession), agent: shown(marker.agent), agent_type: shown(marker.agentType) },
     promised_at: madeMs === undefined ? null : toIso(madeMs),
     age_ms: madeMs === undefined ? null : Math.round(nowMs - madeMs),
     continuations: { spent, limit: CONTINUATION_LIMIT },
     steps: marker.steps.map((step) => ({ name: oneLine(step.name, TEXT_LIMIT), done: step.done })),
     checks: marker.checks.map(({ run, step, failed }) => ({
       run: oneLine(run, TEXT_LIMIT),
-      step: quoted(step),
+      step: shown(step),
       failed: failed === undefined ? null : failureWords(failed.failure),
     })),
     wait: marker.wait === undefined ? null : { for: oneLine(marker.wait.for, TEXT_LIMIT), count: marker.wait.count },

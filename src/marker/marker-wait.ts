@@ -7,7 +7,6 @@ import { isJsonObject, known, WAIT_LIMIT } from '../kernel/values.ts'
 const SAME_STOP_MS = 60_000
 
 export type Wait = Readonly<NonNullable<ReturnType<typeof parseWait>>>
-
 export type SessionEvent = { readonly kind: 'session-start' } | WaitMoment
 
 interface WaitMoment {

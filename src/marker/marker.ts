@@ -6,7 +6,6 @@ import { isCount, parseWait } from './marker-wait.ts'
 /** Reading a marker never fails: invalid content is one of its problems (docs/design.md, "Markers"). */
 
 export const DEFAULT_REASON = 'Postflight operations pending'
-
 /** Messages omit these defaults. */
 export const DEFAULT_SKILL = 'manual'
 export const DEFAULT_OPERATION = 'work'
@@ -25,9 +24,7 @@ export function shownState<State>({ state, outcome, wait }: Viewed<State>): Stat
   return state === 'pending' && wait !== null ? 'waiting' : state
 }
 
-/** In bytes. */
 export const MARKER_BYTES = 65_536
-
 export const MAX_CHECKLIST_STEPS = 100
 
 export type MarkerStep = Readonly<{ name: string; done: boolean }>
@@ -60,7 +57,6 @@ export function parseMarker(text: string): Marker {
 
 /** Shells leave these as they are if the heredoc's delimiter is quoted. */
 const VARIABLE = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}?|\()/
-
 /** A reason may mention variables. */
 const FILLED = ['session_id', 'cc_session_id', 'agent_id', 'agent_type', 'created', 'skill', 'operation']
 
@@ -180,7 +176,6 @@ export interface CheckResult {
 }
 
 export type LastFailure = Pick<CheckResult, 'output'> & { readonly failure: CheckFailure }
-
 export type MarkerCheck = Readonly<{ run: string; step?: string; failed?: LastFailure }>
 
 export function parseCheck(value: unknown): MarkerCheck | undefined {

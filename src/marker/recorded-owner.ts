@@ -14,7 +14,6 @@ export const ONE_CALL_MS = 600_000
 
 export const OWNER_LINE = /^(?:(?:created|renewed|replaced|adopted) .+ {2})?(pf_[A-Za-z0-9]{12})$/
 export const WAIT_LINE = /^waiting .+ {2}((?:pf|wf)_[A-Za-z0-9]{12})$/
-
 const MAKING_PART = /(?:^|\s)(?:create|adopt)(?=[\s"')]|$)/
 const READING_PART = /^\s*(?:awk|cat|echo|find|gh|git|grep|head|less|ls|more|printf|rg|sed|tail)\s/
 /** An option of a shell is not another shell: its options would be read again from each one. */

@@ -9,24 +9,19 @@ import { PostflightError } from '../kernel/errors.ts'
 import { CHECKING_FILE } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import type { CheckFailure, CheckResult } from './marker.ts'
+import type { Failure } from './check-messages.ts'
+import type { CheckResult } from './marker.ts'
 
 /** Checks take minutes, so they have a lock of their own. Its process touches it, to show that it is alive. */
 
-/** In ms. */
 export const CHECK_LIMIT_MS = 600_000
-
-/** In ms; a killed process's lock is untouched for longer. */
+/** A killed process's lock is untouched for longer. */
 const SILENT_MS = 15_000
-
-/** In ms. */
 const TOUCH_EVERY_MS = 2_000
 
-export interface RunCheck extends Omit<CheckResult, 'failure'> {
-  readonly failure: CheckFailure | { readonly kind: 'interrupted'; readonly by: string } | undefined
-}
+export type RunCheck = Omit<CheckResult, 'failure'> & { readonly failure: Failure | undefined }
 
-export function failedOf(done: readonly RunCheck[]): (RunCheck & { readonly failure: object }) | undefined {
+export function failedOf(done: readonly RunCheck[]) {
   const last = done.at(-1)
   return last?.failure === undefined ? undefined : { ...last, failure: last.failure }
 }

@@ -20,7 +20,6 @@ export interface StoredMarker {
 
 /** A link, a folder, or a file without permission. */
 export type UnreadableMarker = Readonly<{ kind: 'unreadable'; folder: TaskFolder; fileName?: string; detail: string }>
-
 export type MarkerRead = StoredMarker | UnreadableMarker
 
 export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
@@ -28,7 +27,6 @@ export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): s
 }
 
 export const UNOWNED_LIFETIME_MS = 24 * HOUR_MS
-
 /** In ms: clocks and file systems round. */
 const SESSION_TOLERANCE_MS = 10_000
 
@@ -55,13 +53,8 @@ export function isFromBefore(marker: Marker, { changedMs }: FileTimes, moment: P
   return Math.min(marker.createdMs ?? changedMs, changedMs) < moment.sessionBornMs - SESSION_TOLERANCE_MS
 }
 
-const SESSION_LENGTH = 120
-
-/**
- * Identifies a marker even after it is rewritten. Undefined without id and `created`: skills write such markers
- * repeatedly with the same bytes.
- */
+/** Identifies a marker, also after a rewrite. Undefined without id and `created`: skills write the same bytes again. */
 export function markerKey({ id, createdMs, sessionId = '' }: Marker): string | undefined {
   if (isMarkerId(id)) return id
-  return createdMs === undefined ? undefined : `${createdMs} ${JSON.stringify(sessionId.slice(0, SESSION_LENGTH))}`
+  return createdMs === undefined ? undefined : `${createdMs} ${JSON.stringify(sessionId.slice(0, 120))}`
 }

@@ -1,8 +1,6 @@
 import { isOwnMessage } from '../hosts/opencode/conversation.ts'
 import { factory, limitMemory } from './factory.ts'
 
-const COPILOT = 'github-copilot'
-
 /**
  * Creates hooks that mark the requests that answer a message of this plugin with `x-initiator: agent`, so that GitHub
  * Copilot does not charge them as the user's. Titles are left alone. OpenCode 1.18.34 itself marks child sessions and
@@ -21,7 +19,7 @@ export const createChatHeadersHook = factory('chat headers', ({ client }) => {
   }
   return {
     async 'chat.headers'({ sessionID, agent, model, message }, { headers }) {
-      if (model.providerID !== COPILOT || agent === 'title') return
+      if (model.providerID !== 'github-copilot' || agent === 'title') return
       if (await isOwn(sessionID, message.id)) headers['x-initiator'] = 'agent'
     },
   }

@@ -4,9 +4,7 @@ import { addToResult, factory, limitMemory, resultText, TEXT_TAG } from './facto
 
 /** Some plugins replace `task`. */
 const TOOLS = ['task', 'delegate_task', 'delegate', 'call_agent', 'call_omo_agent', 'background_task']
-
 const LOOKS_FAILED = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missing|cannot|not found)\b/i
-
 const MAX_ERROR_LENGTH = 2_000
 
 /**
@@ -17,7 +15,6 @@ const MAX_ERROR_LENGTH = 2_000
 export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ client }) => {
   /** The same words in each request keep the provider's cache valid. */
   const fixes = new Map<string, string>()
-
   const fixOf = async (error: string): Promise<string | undefined> => {
     const failure = delegationFailureIn(error)
     return failure === undefined ? undefined : delegationFix(failure, await subAgentsOf(client))
@@ -93,10 +90,8 @@ const PATTERNS: readonly (readonly [keyof typeof DELEGATION_FIXES, RegExp])[] = 
 ]
 
 const OFFERED = /(?:available|valid|known|allowed)[^:\n]{0,40}:\s*([^\n]{1,500})/i
-
 /** The sub-agent ran and failed at its work, so another call would not avoid it (1.18.34). */
 const FAILED_AT_WORK = /^Subagent failed \(/
-
 const LOOKED_AT = 2_000
 
 export function delegationFailureIn(text: string) {

@@ -7,7 +7,6 @@ import { appendRecorded } from '../project/journal.ts'
 import { findRoots, startFolders } from '../project/root.ts'
 
 const PRODUCT = 'postflight-guard'
-
 export const TEXT_TAG = `[${PRODUCT}]`
 
 /** The input of a factory: OpenCode gives it to every plugin. */
@@ -165,8 +164,7 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
 
 /** Undefined for an internal error. Others are refusals, and the system's errors about files. */
 export function messageForUser(error: unknown): string | undefined {
-  const isKnown = error instanceof Error && asPostflightError(error).code !== 'internal'
-  return isKnown ? messageOf(error) : undefined
+  return error instanceof Error && asPostflightError(error).code !== 'internal' ? messageOf(error) : undefined
 }
 
 /** A client may throw anything. */

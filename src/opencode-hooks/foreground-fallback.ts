@@ -15,9 +15,7 @@ export interface ForegroundFallbackOptions {
 }
 
 const model = z.string().check(z.refine((name) => parseModel(name) !== undefined, 'not "provider/model"'))
-
 const isRegularExpression = (text: string): boolean => attempt(() => new RegExp(text)) !== undefined
-
 const pattern = z.string().check(z.refine(isRegularExpression, 'not a regular expression'))
 
 export const FOREGROUND_FALLBACK: z.ZodMiniType<ForegroundFallbackOptions> = z.strictObject({
@@ -74,7 +72,6 @@ const SESSION_HEADER = 'x-session-id'
 const PARENT_HEADER = 'x-parent-session-id'
 
 type Conversation = { readonly agent: string; readonly asked: string; current: string; readonly tried: Set<string> }
-
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
 /** An abort would end `opencode run`, so `fetch` itself repeats a request. */

@@ -47,7 +47,6 @@ export function chainExhausted(tried: Iterable<string>): string {
 
 /** OpenCode reports one limit in several events. */
 const SAME_LIMIT_MS = 5_000
-
 const ABORT_LIMIT_MS = 10_000
 const LOOK_AGAIN_MS = 50
 

@@ -76,7 +76,6 @@ function stepsInWork(state: WorkflowState): number[] {
 }
 
 const LONGEST_DELAY_MS = 1_000
-
 const DEFAULT_TITLE = /^New session - \d/
 
 /** OpenCode 1.18.34 makes the title from the same list: text that is added too early also reaches the title. */

@@ -18,8 +18,6 @@ export const POST_READ_NUDGE: z.ZodMiniType<PostReadNudgeOptions> = z.strictObje
   text: z.optional(z.string()),
 })
 
-const DEFAULT_EVERY = 5
-
 const DEFAULT_TEXT = `${TEXT_TAG} You have read several files in the main conversation. If further reading or the change itself can be described in a few sentences, hand it to a sub-agent with the task tool: then its reading stays out of this context.`
 
 /**
@@ -28,7 +26,7 @@ const DEFAULT_TEXT = `${TEXT_TAG} You have read several files in the main conver
  */
 export const createPostReadNudgeHook = factory(
   'post-read nudge',
-  ({ client }, { every = DEFAULT_EVERY, agents, text = DEFAULT_TEXT }: PostReadNudgeOptions | undefined = {}) => {
+  ({ client }, { every = 5, agents, text = DEFAULT_TEXT }: PostReadNudgeOptions | undefined = {}) => {
     const sessions = new SessionTree(client)
     const reads = new Map<string, number>()
     return {

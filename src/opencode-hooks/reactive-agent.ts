@@ -9,7 +9,6 @@ import { isSpawned, type SpawnAnswer, spawnAgent } from './spawn-agent.ts'
 export type ReactiveAgentOptions = readonly ReactiveRule[]
 
 const REFUSES = /^\W*BLOCK(?:ED)?\b/
-
 const ARGUMENTS_LIMIT = 20_000
 const ANALYSIS_LIMIT = 20_000
 

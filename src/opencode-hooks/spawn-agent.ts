@@ -10,10 +10,8 @@ import { detailOf, limitMemory, onGlobal, quietly } from './factory.ts'
 /** In OpenCode's process a request may exceed five minutes (1.18.34). */
 
 const DEFAULT_AGENT = 'general'
-
 const MAX_INTERRUPTIONS = 20
 const INTERRUPT_AGAIN_MS = 250
-
 /** OpenCode may no longer answer. */
 const STATUS_LIMIT_MS = 1_000
 
@@ -137,7 +135,6 @@ async function interrupt(client: HostClient, session: string, turn: Promise<unkn
 
 /** Nested sub-agents would outlive the time limit. */
 const ALWAYS = ['question', 'task', WORKFLOW_TOOL]
-
 /** OpenCode allows and denies these together (1.18.34). */
 const EDITING = ['edit', 'write', 'apply_patch']
 

@@ -143,7 +143,6 @@ export async function server(
   const isActing = (): boolean => acting.get(directory) === driver
 
   for (const problem of options.problems) reporter.notice(problem)
-
   let ownsCommand = false
   const own: api.Hooks = {
     ...createStopRouter({ ...ports, guard, driver }),

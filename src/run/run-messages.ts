@@ -47,8 +47,7 @@ export const PROMPT_TEXT = {
           `=== step ${step}${agent === undefined ? '' : `, a sub-agent of the type ${quote(agent, 80)}`}${model === undefined ? '' : `, with the model ${quote(model, 80)}`} ===\n${prompt}`,
       ),
     ].join('\n\n'),
-  stepSchema: (schema: string): string =>
-    `If it succeeded, that JSON must match this JSON Schema: ${quote(schema, 4000)}`,
+  stepSchema: (schema: string) => `If it succeeded, that JSON must match this JSON Schema: ${quote(schema, 4000)}`,
   stepResult: (target: string): string =>
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
   check: (run: string, command: string): string =>
@@ -63,8 +62,7 @@ export const PROMPT_TEXT = {
       .join(
         ', ',
       )}. If you are waiting for that: ${quote(wait)} "<what>", then end your turn. Otherwise continue with the prompt, and write its result.`,
-  follows: (title: string, stopNow: string): string =>
-    `${title} The prompt follows. (A person ends the run with: ${stopNow})`,
+  follows: (title: string, stopNow: string) => `${title} The prompt follows. (A person ends the run with: ${stopNow})`,
   inFile: (file: string): string =>
     `Read ${file} and do exactly what it says. It is the next prompt of a running workflow, and too long to be shown here.`,
 } as const

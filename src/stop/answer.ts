@@ -54,13 +54,8 @@ function blocking({ reason, line }: Block, place: AnswerPlace): object {
 }
 
 function refusal(reason: string): object {
-  return {
-    hookSpecificOutput: {
-      hookEventName: 'PreToolUse',
-      permissionDecision: 'deny',
-      permissionDecisionReason: clean(reason),
-    },
-  }
+  const denial = { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: clean(reason) }
+  return { hookSpecificOutput: denial }
 }
 
 function clean(text: string, limit = REASON_LIMIT): string {
@@ -87,10 +82,8 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
   bell: () => BELL,
 }
 
-const TEXT_LIMIT = 200
-
 export function terminalSequence(form: string | undefined, alerts: readonly string[]): string | undefined {
   if (form === undefined || form === '' || form === '0' || alerts.length === 0) return undefined
-  const text = cut(stripControl(`postflight: ${alerts.join(' · ')}`).replace(/[\s;]+/g, ' '), TEXT_LIMIT)
+  const text = cut(stripControl(`postflight: ${alerts.join(' · ')}`).replace(/[\s;]+/g, ' '), 200)
   return (Object.hasOwn(FORMS, form) ? FORMS[form] : FORMS.osc9)?.(text)
 }

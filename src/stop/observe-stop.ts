@@ -11,7 +11,6 @@ import { type MarkerRead, madeAtMs, markerDisplayPath, type StoredMarker } from 
 import type { SearchProblem } from '../project/task-folder.ts'
 import { firstOfItsPlace, foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import { type SeenMarker, stampsWait } from './plan.ts'
-import type { UnfinishedPostflight } from './recovery.ts'
 import { judgeOwnership } from './rules.ts'
 
 /** Writes nothing. */
@@ -52,7 +51,6 @@ function isNew(problem: SearchProblem, known: readonly SearchProblem[]): boolean
 
 /** The rest of the time is for acting. */
 const OBSERVING_SHARE = 0.6
-
 /** The rest of the time is for counts. */
 const READING_SHARE = 0.5
 
@@ -88,7 +86,7 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
   let unread = 0
   const readingEnds = partWay(deadline, OBSERVING_SHARE)
   const listed = roots.map(listTaskFolders)
-  const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName): UnfinishedPostflight[] => {
+  const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) => {
     const found = readMarkers(listed, fileName, readingEnds)
     unread += found.unread
     const unreadable = found.markers.filter((read) => read.kind === 'unreadable')

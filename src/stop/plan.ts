@@ -10,15 +10,8 @@ import { judgeOwnership, type Ownership, type Rule, waitVerdict } from './rules.
 
 /** `spent`: 0 if the rule does not need it. A marker whose count cannot be read counts as unreadable. */
 export type SeenMarker = (StoredMarker & { readonly spent: number }) | UnreadableMarker
-
-export interface JudgedMarker extends StoredMarker {
-  readonly rule: Rule
-  readonly spent: number
-  readonly endsWait: boolean
-}
-
+export type JudgedMarker = StoredMarker & Readonly<{ rule: Rule; spent: number; endsWait: boolean }>
 export type PlannedMarker = JudgedMarker | UnreadableMarker
-
 /** Its rule was applied (`expired`: for the first time), it could not be used, or nothing was done. */
 export type StopOutcome = PlannedMarker | Readonly<{ kind: 'let-go'; folder: TaskFolder }>
 

@@ -1,11 +1,5 @@
-import type { Payload } from '../hosts/payload.ts'
-import {
-  type CommandForm,
-  type CommandReader,
-  commandLine,
-  fallbackLine,
-  rootOptionFor,
-} from '../kernel/command-line.ts'
+import type { Occasion, Payload } from '../hosts/payload.ts'
+import { type CommandForm, commandLine, fallbackLine, rootOptionFor } from '../kernel/command-line.ts'
 import { cut, oneLine, stripControl } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { failureWords, markerProblem } from '../marker/check-messages.ts'
@@ -30,7 +24,7 @@ const LEAST_OWN_REASON = 80
 
 export type BlockedMarker = Readonly<ReturnType<typeof blockedMarkerOf>>
 
-export function blockedMarkerOf(blocked: JudgedMarker, payload: Payload, reader: CommandReader) {
+export function blockedMarkerOf(blocked: JudgedMarker, payload: Payload, reader: Occasion['reader']) {
   const { folder, marker, checkingSinceMs, spent } = blocked
   const isDone = isSessionFolder(folder)
   // Only the main conversation can wait.

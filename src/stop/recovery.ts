@@ -15,9 +15,7 @@ const NAME_LIMIT = 80
 const TASK_LIMIT = 2 * MAX_NAME_LENGTH + 1
 
 type Placed = Readonly<{ folder: TaskFolder; ageMs: number }>
-
 export type UnfinishedPostflight = Placed & Readonly<{ state: 'pending' | 'abandoned'; marker: Marker }>
-
 /** `approval`: by a person. `lost`: active, but without a run file, so no hook finds it. */
 export type UnfinishedStatus = 'running' | 'approval' | 'lost' | 'stalled'
 

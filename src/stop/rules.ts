@@ -19,7 +19,6 @@ export const RULES = {
 } as const
 
 export type Rule = keyof typeof RULES
-
 /** Rows 1 to 6a; `owed` means row 7 or 8. */
 export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 

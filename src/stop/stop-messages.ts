@@ -17,8 +17,7 @@ export const REASON_TEXT = {
   fallback: fallbackNote,
   shells: (names: readonly string[], more: number, command: string): string =>
     `Running in the background: ${names.map((name) => `"${name}"`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. If you are waiting for that, or for an answer: ${command} "<what>"`,
-  mayWait: (command: string): string =>
-    `If you are waiting for work in the background, or for an answer: ${command} "<what>"`,
+  mayWait: (command: string) => `If you are waiting for work in the background, or for an answer: ${command} "<what>"`,
   checks: 'These checks must succeed first. The command below runs them; give that shell call enough time:',
   check: (run: string, step: string | undefined, failure: string | undefined): string =>
     `  - ${run}${step === undefined ? '' : ` (step "${step}")`}${failure === undefined ? '' : `: failed the last time (${failure})`}`,
@@ -28,8 +27,7 @@ export const REASON_TEXT = {
   count: (count: number): string =>
     `Blocked stop ${count} of ${CONTINUATION_LIMIT}. ${isSpent(count) ? '(The next stop is allowed, and the marker is kept as abandoned.)' : '(After the third, you may stop.)'}`,
   report: 'Then repeat your full report as your last message: your caller receives only that message.',
-  callAgain: (tool: string): string =>
-    `This call of ${tool} was refused. Call it again, with your full answer, after that.`,
+  callAgain: (tool: string) => `This call of ${tool} was refused. Call it again, with your full answer, after that.`,
   more: (count: number, command: string): string =>
     `You have ${counted(count, 'more pending marker')}: ${command} lists ${count === 1 ? 'it' : 'them'}.`,
 } as const
@@ -47,8 +45,7 @@ export const RECOVERY_TEXT = {
       `a workflow that waits until a person approves a result in their own terminal; \`${command}\` continues it here`,
     lost: (command: string): string =>
       `a running workflow that hooks ignore, because its run file is missing: \`${command}\` puts it back and continues it here`,
-    stalled: (command: string): string =>
-      `a workflow that stalled, which \`${command}\` continues here with new attempts`,
+    stalled: (command: string) => `a workflow that stalled, which \`${command}\` continues here with new attempts`,
   },
   abandoned: `abandoned (gave up after ${CONTINUATION_LIMIT} blocked stops)`,
   unchecked: 'abandoned (its checks were not run)',
@@ -59,8 +56,7 @@ export const RECOVERY_TEXT = {
   advice: (adopt: string, clear: string): string =>
     `To finish one here: ${adopt}, then do its postflight. If its postflight is done or no longer wanted: ${clear}.`,
   doneAdvice: (run: string): string => `For a definition of done of this session: ${run}.`,
-  doneClear: (clear: string): string =>
-    `If an abandoned definition of done of another session is no longer wanted: ${clear}.`,
+  doneClear: (clear: string) => `If an abandoned definition of done of another session is no longer wanted: ${clear}.`,
   workflowAdvice: (status: string, resume: string | undefined): string =>
     `To see the state of a workflow: ${status}.${resume === undefined ? '' : ` To continue it here: ${resume}.`}`,
   doubt: 'If unsure, ask the user.',

@@ -11,10 +11,8 @@ import { attempt, succeeds } from '../../kernel/values.ts'
 import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } from '../loop-guard.ts'
 
 const CLAIM_MAX_BYTES = 200
-
 /** A clone may contain any number of claims, and a stop opens each of them. A marker has at most three. */
 const MAX_CLAIMS = 1_000
-
 /** In ms. Hooks answer sooner, so an older claim's process was killed. */
 const UNDERWAY_MS = 5_000
 
@@ -23,7 +21,6 @@ const UNDERWAY_MS = 5_000
  * text, and a journaling file system then writes the name too.
  */
 const SYNCS_NAMES = process.platform !== 'win32'
-
 /** In seconds since the epoch: a time long past. */
 const CONFIRMED_TIME = 946_684_800
 

@@ -13,12 +13,8 @@ import { readCount, showCount } from './count.ts'
 /** Contention alone needs fewer retries: each one means that another process made progress. */
 const MAX_ATTEMPTS = 20
 
-export type ClaimResult =
-  /** Counted on disk: a block may be printed. */
-  | { readonly kind: 'claimed'; readonly count: number }
-  | { readonly kind: 'spent' }
-  /** Nothing was counted: judge the marker again. */
-  | { readonly kind: 'changed' }
+/** `claimed`: on disk, so a block may be printed. `changed`: nothing was counted, so the marker is judged again. */
+export type ClaimResult = Readonly<{ kind: 'claimed'; count: number } | { kind: 'spent' | 'changed' }>
 
 /** Returns the current marker if it still blocks the agent. */
 type Reread = () => MarkerIdentity | undefined

@@ -12,7 +12,6 @@ import { taskWord } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
-import type { Answered } from '../../stop/answer-for.ts'
 import { type AnsweredStop, answerStop, type DonePart, endStop, NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
 import { updateWait } from '../../stop/commit.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
@@ -111,10 +110,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     }
   }
 
-  /**
-   * As `PostToolUse` does on other hosts (docs/design.md, "Waiting"): a wait of an interrupted turn must not allow a
-   * later stop.
-   */
+  /** As `PostToolUse` elsewhere (docs/design.md, "Waiting"): a wait of an interrupted turn must allow no later stop. */
   async function commandEnded(agent: Agent): Promise<void> {
     const occasion = occasionOf(agent, 0)
     if (agent.agent !== MAIN_AGENT || occasion.payload.prompt === undefined) return
@@ -163,7 +159,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     }
   }
 
-  function tell({ recorded, notices }: Pick<Answered, 'recorded' | 'notices'>, occasion: Occasion): void {
+  function tell({ recorded, notices }: Pick<DonePart, 'recorded' | 'notices'>, occasion: Occasion): void {
     record(recorded, occasion)
     for (const notice of notices) reporter.notice(notice)
   }

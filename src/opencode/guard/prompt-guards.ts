@@ -23,10 +23,7 @@ export function createIdleGuard(client: HostClient, sessions: Sessions, guard: G
 /** In the output of a `task` (1.18.34). */
 const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
 
-/**
- * OpenCode 1.18.34 waits for the plugin before the caller sees a `task` result, but not for a prompt on the sub-agent's
- * idle event.
- */
+/** OpenCode 1.18.34 waits for the plugin before the caller sees a `task` result, but not when a sub-agent is idle. */
 export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard, turns: Turns) {
   const held = new Map<string, AbortController>()
 

@@ -76,7 +76,6 @@ type Breach = Readonly<Record<'at' | 'keyword' | 'expected', string>>
 
 /** Steps of one check take about 50 ms, for which OpenCode's server is blocked. */
 export const MAX_SCHEMA_STEPS = 250_000
-
 const TOO_LONG = Symbol('too long')
 
 export function findBreach(schema: unknown, value: unknown): Breach | 'too-long' | undefined {

@@ -8,7 +8,6 @@ import { type Phase, targetsOf } from './phase-fields.ts'
 export const MAX_INTERRUPTIONS = 3
 
 export type ListedSteps = (phase: Phase) => number | undefined
-
 const NO_LISTS: ListedSteps = () => undefined
 
 export function definitionSize({ phases }: Definition, prompts: number, listed = NO_LISTS): string {

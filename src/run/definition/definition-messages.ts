@@ -69,8 +69,7 @@ export const RULE_TEXT = {
   unmade: (artifact: string): string => `no phase has the artifact "${quote(artifact, 80)}"`,
   unlisted: (artifact: string): string =>
     `the phase with the artifact "${quote(artifact, 80)}" has no check.json_schema: without a list of steps in the file, the run would stall at once`,
-  madeLater: (artifact: string, id: string): string =>
-    `no phase before "${id}" has the artifact "${quote(artifact, 80)}"`,
+  madeLater: (artifact: string, id: string) => `no phase before "${id}" has the artifact "${quote(artifact, 80)}"`,
   unbounded: (id: string): string => `phase "${id}" is on a loop without max_visits: 3 is assumed`,
   promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
   definitionTooLong: (mebibytes: number): string =>

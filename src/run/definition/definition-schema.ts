@@ -9,21 +9,18 @@ import { POINTER } from './steps.ts'
 export const MAX_PROMPT_LENGTH = 50_000
 
 const whole = (least: number, most: number) => z.int().check(z.minimum(least), z.maximum(most))
-const limit = (description: string) => described(whole(1, 1000), description)
-const text = (description: string, most = 200) =>
-  described(z.string().check(z.minLength(1), z.maxLength(most)), description)
+const limit = (about: string) => described(whole(1, 1000), about)
+const text = (about: string, most = 200) => described(z.string().check(z.minLength(1), z.maxLength(most)), about)
 
 const NO_POINTER = 'must be a JSON pointer, such as "/steps" or "/result/passed"'
-
-const pointer = (description: string) =>
-  described(z.string().check(z.regex(POINTER, NO_POINTER), z.maxLength(500)), description)
+const pointer = (about: string) => described(z.string().check(z.regex(POINTER, NO_POINTER), z.maxLength(500)), about)
 
 const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.record(z.string(), z.unknown())])
 
-const jsonSchema = (description: string) =>
+const jsonSchema = (about: string) =>
   described(
     z.union([z.record(z.string(), z.unknown()), z.boolean()]),
-    `${description} Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other keyword is a fault.`,
+    `${about} Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other keyword is a fault.`,
   )
 
 const check = described(
@@ -89,7 +86,7 @@ const input = z.strictObject({
   required: optionally(z.boolean(), 'True if `start` must be given a value.', { default: false }),
 })
 
-const budget = (description: string) => described(whole(1, MAX_BUDGET), description)
+const budget = (about: string) => described(whole(1, MAX_BUDGET), about)
 
 const phase = z.strictObject({
   id: text('Unique id of the phase: a letter, then letters, digits, "_" and "-".', 60),

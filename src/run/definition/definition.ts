@@ -44,7 +44,6 @@ export const DEFINITION_FIELDS = {
 }
 
 const readFields = objectOf(DEFINITION_FIELDS)
-
 export type Definition = Values<typeof DEFINITION_FIELDS> & { readonly snapshot: object }
 
 export function readDefinition(snapshot: unknown): Definition | undefined {
@@ -57,8 +56,6 @@ export function findPhase(definition: Definition, id: string): Phase | undefined
 }
 
 const DEFAULT_ATTEMPTS = { strict: 3, advisory: 1 } as const
-const DEFAULT_STEP_ATTEMPTS = 3
-const DEFAULT_LOOP_VISITS = 3
 
 /** Fills in every default, and every prompt as text. */
 export function snapshotOf(file: DefinitionFile, promptText: (name: string) => string | undefined): object {
@@ -68,8 +65,8 @@ export function snapshotOf(file: DefinitionFile, promptText: (name: string) => s
     return inOrder(PHASE_FIELDS, {
       gate,
       max_attempts: DEFAULT_ATTEMPTS[gate],
-      max_visits: reachedFrom(written.id, ways, written.id).has(written.id) ? DEFAULT_LOOP_VISITS : 1,
-      max_step_attempts: DEFAULT_STEP_ATTEMPTS,
+      max_visits: reachedFrom(written.id, ways, written.id).has(written.id) ? 3 : 1,
+      max_step_attempts: 3,
       on_exhausted: 'skip',
       ...written,
       next: nextOf(written, file.phases[index + 1]),

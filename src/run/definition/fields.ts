@@ -3,12 +3,9 @@ import { isJsonObject } from '../../kernel/values.ts'
 /** The type of the values follows from the table, so each field is listed once. */
 
 export const WRONG = Symbol('wrong')
-
 export type Reader<T> = (value: unknown) => T | typeof WRONG
-
 /** A reader alone: its key is its name. */
 type Field<T> = Reader<T> | { readonly key: string; readonly read: Reader<T> }
-
 type Fields = Readonly<Record<string, Field<unknown>>>
 
 export type Values<Table extends Fields> = {
@@ -79,9 +76,7 @@ export function oneOf<T extends string>(...texts: readonly T[]): Reader<T> {
 }
 
 export const text: Reader<string> = (value) => (typeof value === 'string' ? value : WRONG)
-
 export const number: Reader<number> = (value) => (typeof value === 'number' ? value : WRONG)
-
 export const flag: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : WRONG)
 
 /** Whole numbers. */

@@ -42,14 +42,11 @@ export function verdictOf({ cases, otherwise }: Next, value: unknown): string | 
 /** A definition is checked when a run starts, so the readers check only the shape. */
 
 const limit = within(1, 1000)
-
 const artifactPath: Reader<string> = (value) => (typeof value === 'string' && isArtifactPath(value) ? value : WRONG)
-
 /** A schema with faults could make the check throw, or take long. */
 const schema: Reader<unknown> = (value) => (value !== undefined && schemaFaults(value).length > 0 ? WRONG : value)
 
 const STEP_CHECK_FIELDS = { jsonSchema: { key: 'json_schema', read: schema } }
-
 const readStepCheck = objectOf(STEP_CHECK_FIELDS)
 
 export const CHECK_FIELDS = {
@@ -117,11 +114,9 @@ export const readPhase: Reader<Phase> = (value) => {
   return read === WRONG || (read.artifact === undefined && read.steps === undefined) ? WRONG : read
 }
 
-const REASON_LENGTH = 2000
-
 export function reasonText(reason: unknown): string | undefined {
   if (reason === undefined || reason === null) return undefined
   const lines = Array.isArray(reason) ? reason.map((one) => `- ${stepAsText(one)}`) : [stepAsText(reason)]
-  const text = cut(stripControl(lines.join('\n')).trim(), REASON_LENGTH)
+  const text = cut(stripControl(lines.join('\n')).trim(), 2000)
   return text === '' ? undefined : text
 }

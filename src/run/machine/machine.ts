@@ -71,14 +71,10 @@ function advanceActive(state: WorkflowState, seen: Observation): Advance {
     return pass(state, phase, seen.artifact, seen)
   }
   if (!state.stepsKnown) return learnSteps(state, phase, seen)
-  if (isInStep(state)) return advanceSteps(state, phase, seen)
-  return advancePhase(state, phase, seen)
+  return isInStep(state) ? advanceSteps(state, phase, seen) : advancePhase(state, phase, seen)
 }
 
-/**
- * Archives the old or rejected artifact. The state on disk has already entered the phase: if the phase leads to itself,
- * this artifact led here.
- */
+/** Archives the old or rejected artifact. The state is already in the phase: if it leads to itself, this led here. */
 function clearArtifact(state: WorkflowState, { id, artifact: file }: Phase): Advance {
   const folder = `${ARTIFACTS_FOLDER}/${id}`
   const effects: Effect[] =

@@ -62,13 +62,8 @@ export function isTooEarly({ artifact, takes }: Observation): boolean {
 
 /** A repeatable change on disk, made before the state is written. To archive moves `file` to `folder`. */
 export type Effect =
-  | {
-      readonly kind: 'archive-step' | 'archive-artifact'
-      readonly file: string
-      readonly folder: string
-      readonly name: string
-    }
-  | { readonly kind: 'tick'; readonly artifact: string; readonly item: ChecklistItem }
+  | Readonly<{ kind: 'archive-step' | 'archive-artifact'; file: string; folder: string; name: string }>
+  | Readonly<{ kind: 'tick'; artifact: string; item: ChecklistItem }>
 
 export const STEP_RESULTS_FOLDER = 'step-results'
 export const ARTIFACTS_FOLDER = 'artifacts'

@@ -16,10 +16,8 @@ export function stepArchiveName({ step, attempts }: Pick<StepInWork, 'step' | 'a
   return `${step + 1}-${attempts + 1}.json`
 }
 
-const STEP_RESULT_FILE = 'step-result.json'
-
 export function stepResultFile({ parallel }: Phase, step: number): string {
-  return parallel === 1 ? STEP_RESULT_FILE : `step-result-${step + 1}.json`
+  return parallel === 1 ? 'step-result.json' : `step-result-${step + 1}.json`
 }
 
 export function isInStep(state: WorkflowState): boolean {
@@ -66,8 +64,7 @@ export function withStepEnded(state: WorkflowState, ended: EndedStep): WorkflowS
 }
 
 export function withPhaseSkipped(state: WorkflowState, id: string, nowMs: number, detail?: string): WorkflowState {
-  const visit = visitsOf(state, id)
-  const noted = withTransition(state, { event: 'phase-skipped', phase: id, visit, detail }, nowMs)
+  const noted = withTransition(state, { event: 'phase-skipped', phase: id, visit: visitsOf(state, id), detail }, nowMs)
   return { ...noted, unfinished: { ...state.unfinished, [id]: 'skipped' }, skips: state.skips + 1 }
 }
 

@@ -23,7 +23,6 @@ import { readStep } from '../definition/steps.ts'
 
 /** `moved`: it continues elsewhere, or is free to be continued (docs/shared-runs.md). */
 export const RUN_OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'aborted', 'moved'] as const
-
 export type RunOutcome = (typeof RUN_OUTCOMES)[number]
 
 export const TRANSITION_EVENTS = [
@@ -31,7 +30,6 @@ export const TRANSITION_EVENTS = [
   ...(['pass', 'fail', 'warn'] as const),
   ...(['stop-request', 'resume', 'end', 'approval', 'approved', 'rejected', 'step-again', 'phase-skipped'] as const),
 ] as const
-
 export type TransitionEvent = (typeof TRANSITION_EVENTS)[number]
 
 /** More steps would allow more prompts than the definition. */
@@ -50,9 +48,7 @@ const TRANSITION_FIELDS = {
 }
 
 type TransitionFields = Values<typeof TRANSITION_FIELDS>
-
 export type Transition = Pick<TransitionFields, 'event' | 'phase'> & Partial<TransitionFields>
-
 /** `n` counts from 1. */
 export type HistoryEntry = Transition & Readonly<{ n: number; timeMs: number }>
 
@@ -136,11 +132,8 @@ const TIME: Kind<number | undefined> = {
 }
 
 const KNOWN_TIME: Kind<number> = { read: (value) => TIME.read(value) ?? 0, write: toIso }
-
 const outcome = orNull((value) => (typeof value === 'string' ? RUN_OUTCOMES.find((one) => one === value) : WRONG))
-
 const counts = recordOf(count)
-
 /** `note`: the approval's note, or the reason for the rejection. */
 const approval = objectOf({ standing: oneOf('asked', 'approved', 'rejected'), note: optional(text) })
 
@@ -160,10 +153,7 @@ const HISTORY: Kind<readonly HistoryEntry[]> = {
   write: (entries) => entries.slice(-HISTORY_KEPT).map(historyFields),
 }
 
-const DEFINITION: Kind<Definition> = {
-  read: (value) => readDefinition(value) ?? WRONG,
-  write: ({ snapshot }) => snapshot,
-}
+const DEFINITION: Kind<Definition> = { read: (raw) => readDefinition(raw) ?? WRONG, write: ({ snapshot }) => snapshot }
 
 /** The state's type and file, new runs and new visits follow from it. In the file's order; attempts, steps from 0. */
 export const STATE_FIELDS = {

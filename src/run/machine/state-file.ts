@@ -7,7 +7,6 @@ import { limitGranted, type WorkflowState } from './state.ts'
 import { STATE_FIELDS } from './state-fields.ts'
 
 const STATE_VERSION = 1
-
 /** In bytes. */
 export const STATE_MAX_BYTES = 33_554_432
 

@@ -25,7 +25,6 @@ import type { StepInWork } from './state-fields.ts'
 
 /** `observe`: observe and call `advance` again. */
 export type Command = 'prompt' | 'wait' | 'finish' | 'observe'
-
 export type Advance = Readonly<{ state: WorkflowState; command: Command; effects: readonly Effect[] }>
 
 export function only(state: WorkflowState, command: Command): Advance {
@@ -90,8 +89,7 @@ export function goesOutAgain({ interruptions }: WorkflowState, { interrupted }: 
 
 export function promptOnceMore(state: WorkflowState, seen: Observation): Advance {
   const again = { ...state, interruptions: state.interruptions + 1 }
-  const steps = isInStep(state) ? state.inWork.filter(({ out }) => out) : undefined
-  return prompt(again, seen, steps)
+  return prompt(again, seen, isInStep(state) ? state.inWork.filter(({ out }) => out) : undefined)
 }
 
 /** The part for steps. A transition takes one result or sends a batch. Only the end of a batch gives steps up. */

@@ -33,7 +33,6 @@ import { formatHolder, newShare, removeShare, type ShareRecord, shareOf, writeSh
 /** Checks all of a run and claims its ref by compare-and-swap before it writes files. */
 
 export type RemoteRun = Readonly<Awaited<ReturnType<typeof readRun>>>
-
 export type UnreadableRun = Readonly<{ run: string; problem: PostflightError }>
 
 export async function readRuns(call: GitCall, remote: string) {

@@ -12,7 +12,6 @@ import { type DefinitionFile, MAX_PROMPT_LENGTH } from '../definition/definition
 
 /** In bytes. */
 const DEFINITION_LIMIT = 8_388_608
-
 /** A state file may be twice as large: it also holds steps from artifacts. */
 const SNAPSHOT_MEBIBYTES = 16
 

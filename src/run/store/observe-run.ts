@@ -9,7 +9,6 @@ import { counted, quote } from '../../kernel/text.ts'
 import { attempt, isJsonObject, parseJson } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
-import type { ListedSteps } from '../definition/bound.ts'
 import { findTask, readChecklist } from '../definition/checklist.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import { type Phase, reasonText, type StepSource, verdictOf } from '../definition/phase-fields.ts'
@@ -42,8 +41,6 @@ import { checkBreach } from './receipts.ts'
 
 /** In bytes. */
 const ARTIFACT_LIMIT = 4_194_304
-
-/** In bytes. */
 const STEP_RESULT_LIMIT = 1_048_576
 
 /**
@@ -199,9 +196,9 @@ export function applyEffect(folder: string, effect: Effect): void {
 /** Each may be as large as an artifact, and `status` always reads them. */
 const MAX_LISTS = 20
 
-export function listedIn({ path }: TaskFolder): ListedSteps {
+export function listedIn({ path }: TaskFolder) {
   const known = new Map<string, number | undefined>()
-  return ({ steps }) => {
+  return ({ steps }: Phase) => {
     if (steps === undefined || steps.kind === 'list') return undefined
     const name = JSON.stringify(steps)
     if (!known.has(name) && known.size < MAX_LISTS) known.set(name, lengthOf(path, steps))
@@ -259,8 +256,7 @@ function seeTasks(folder: string, name: string): StepsSeen {
   if (tasks === undefined) return noSteps(`${quote(name)} is nested too deeply to be read`)
   if (tasks.length === 0) return noSteps(`${quote(name)} has no task list (lines such as "- [ ] a task")`)
   const steps = tasks.flatMap(({ text, done }, item) => (done ? [] : [{ text, item }]))
-  if (steps.length > MAX_PHASE_STEPS) return tooManySteps(name, steps.length)
-  return { kind: 'list', steps }
+  return steps.length > MAX_PHASE_STEPS ? tooManySteps(name, steps.length) : { kind: 'list', steps }
 }
 
 function tooManySteps(name: string, count: number): StepsSeen {

@@ -101,15 +101,13 @@ export async function runDueCheck(folder: TaskFolder, state: WorkflowState, trus
     const [outcome, why] = failure === undefined ? ['passed', ''] : ['failed', `${failureWords(failure)}; `]
     const detail = `check ${outcome}: ${quote(command, 200)} (${why}${seconds(durationMs)})`
     // Not the event of a marker's check: then the report would list a marker.
-    const entry = runEntry(folder, state, detail)
-    return { kind: 'ran' as const, check: result, receipt, entry, notBound }
+    return { kind: 'ran' as const, check: result, receipt, entry: runEntry(folder, state, detail), notBound }
   })
   return done.kind === 'busy' ? { ...done, run: command } : done.result
 }
 
 /** Never searched, because it has too many files. */
 const MODULES = 'node_modules'
-
 const SEARCH_LIMIT_MS = 10_000
 
 async function filesOf(folder: TaskFolder, phase: string, patterns: readonly string[]) {

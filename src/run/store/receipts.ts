@@ -17,10 +17,8 @@ import { namesIn } from './put-aside.ts'
 
 /** In bytes. */
 const RECEIPT_LIMIT = 1_048_576
-
 /** In characters. */
 const OUTPUT_LIMIT = 2_000
-
 /** In bytes: OpenCode's server may be blocked for 50 ms, and hashing a MiB takes up to 5 ms. */
 const HASH_LIMIT = 4_194_304
 

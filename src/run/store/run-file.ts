@@ -25,7 +25,6 @@ import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
  */
 
 const RUN_FILE_MAX_BYTES = 8_192
-
 /** The limit of most file systems. */
 const NAME_MAX_BYTES = 255
 

@@ -73,7 +73,6 @@ export function requireState(folder: TaskFolder): WorkflowState {
   return state
 }
 
-/** For the journal. */
 export function runEntry({ task }: TaskFolder, { hostSession }: WorkflowState, detail: string | undefined) {
   return { event: 'workflow', task, hostSession, detail } as const
 }
