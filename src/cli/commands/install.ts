@@ -68,10 +68,8 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const before = readSettingsFile(location)
   const after = target.add(before ?? '', location)
   // Everything is planned before anything is written, so that a file that does not parse stops the command.
-  const removals = targets.removalsFrom(
-    target,
-    target.files.filter((file) => file !== location),
-  )
+  const others = target.files.filter((file) => file !== location)
+  const removals = targets.removalsFrom(target, others)
   const added = before !== after
   const changed = added || removals.length > 0
   const backup = added && !dryRun ? replaceSettingsFile(location, after, before) : undefined

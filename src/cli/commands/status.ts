@@ -118,12 +118,10 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, session, found)
   const warnings = done === null || done.standing === 'trusted' ? [] : [done]
   if (options.github) {
-    const warningLines = warnings.map(({ message, fix }) =>
-      status.annotation(
-        { kind: 'done', path: DONE_PATH, sentence: fix === null ? message : `${message} → ${fix}` },
-        'warning',
-      ),
-    )
+    const warningLines = warnings.map(({ message, fix }) => {
+      const sentence = fix === null ? message : `${message} → ${fix}`
+      return status.annotation({ kind: 'done', path: DONE_PATH, sentence }, 'warning')
+    })
     // Annotations are for programs, so --quiet keeps them.
     const essential = [...items.map((item) => status.annotation(item)), ...warningLines]
     return { ...result, lines: clean ? [summary, ...essential] : essential, essential }
