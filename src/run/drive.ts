@@ -87,7 +87,7 @@ export interface RunStop extends AgentStop {
   readonly deadline?: number | undefined
 }
 
-/** Of an agent that asks for its next prompt. */
+/** The stop of an agent that asks for its next prompt. */
 export function cameBack(startMs: number, drives: RunStop['drives'], promptId?: string): RunStop {
   const circumstances = { isMain: true, isNext: true, isBlocked: false, followsBlock: undefined, shells: [] }
   return { ...circumstances, startMs, drives, promptId }

@@ -163,7 +163,7 @@ function boundName({ root, path: folder }: TaskFolder, file: string): string {
 /** They change at every stop, and one is the check's own lock. People may have such folders too. */
 const OURS = [
   ...['.postflight*', '.postflight*/**', '.return-meta.json', 'workflow/**', 'workflow-runs/**'],
-  ...['step-results/**', 'step-result.json', 'step-result-*.json'],
+  ...['step-results/**', 'step-result.json', 'step-result-[0-9]*.json'],
   ...[`${ARTIFACTS_FOLDER}/*/[0-9]*-*`, `${CHECKS_FOLDER}/*/[0-9]*-[0-9]*.json*`],
 ]
 

@@ -299,7 +299,7 @@ describe('the receipt of a check', () => {
     for (const file of [...others, '008_other/.postflight-pending']) project.write(`specs/${file}`, '{}')
     const ours = ['checks/build/2-1.json', 'checks/build/1-1.json.7-x-1.tmp', 'artifacts/build/1-report.md']
     for (const file of ours) project.write(`specs/007_x/${file}`, 'x')
-    const own = ['checks/list.md', 'checks/build/rules.json', 'artifacts/drawing.svg', 'artifacts/build/notes.md']
+    const own = ['checks/a.md', 'checks/build/a.json', 'artifacts/a.svg', 'artifacts/build/a.md', 'step-result-a.json']
     for (const file of own) project.write(`specs/007_x/${file}`, 'x')
     await check(project)
     const names: string[] = JSON.parse(project.read(RECEIPT)).files.map((file: { path: string }) => file.path)
