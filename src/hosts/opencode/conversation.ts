@@ -160,7 +160,7 @@ export class Turns {
     }
   }
 
-  /** Gives up if `signal` is raised; looks now and then whether the turn is no longer wanted. */
+  /** Gives up if `signal` is aborted, or `isUnwanted`, which is asked every two seconds at least. */
   async prompt(session: string, text: string, manner: Manner, signal: AbortSignal, isUnwanted = () => false) {
     const before = (await readLastTurn(this.#client, session)).answer?.id
     const bell: Bell = { session, ring: new AbortController(), isDeleted: false }

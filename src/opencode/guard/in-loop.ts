@@ -113,7 +113,8 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
       step.provisional = provisional
       throw error
     }
-    step.withdrawn.push(provisional)
+    // The session may have become idle meanwhile, which ends a step.
+    stepOf(provisional.session).withdrawn.push(provisional)
   }
 
   async function read(session: string, messageID: string): Promise<Message> {

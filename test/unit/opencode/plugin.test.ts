@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type HostConfig, isOneShot, screenOf, WORKFLOW_COMMAND } from '../../../src/hosts/opencode/api.ts'
 import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation.ts'
+import { createInLoopGuard } from '../../../src/opencode/guard/in-loop.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
 import { tellShell } from '../../../src/opencode/sessions.ts'
 import { addWorkflowCommand, commandWords } from '../../../src/opencode/workflow/driver.ts'
@@ -17,6 +18,18 @@ describe('a process that ends at the first idle', () => {
     'cannot be `opencode %s`',
     (words) => expect(isOneShot(started(words))).toBe(false),
   )
+})
+
+it('a withdrawn message is removed, also if the session became idle while it was made', async () => {
+  const [roles, remove] = [['assistant', 'user'], vi.fn(async () => ({}))]
+  const message = async () => ({ data: { info: { role: roles.shift(), model: {} } } })
+  const prompt = (): Promise<unknown> => guard.idle('s').then(() => ({ data: { info: { id: 'm2' }, parts: [] } }))
+  const preview = (): Promise<unknown> => guard.toolStarts('s').then(() => 'Go on.')
+  const client = { session: { message, prompt }, _client: { delete: remove } }
+  const guard = createInLoopGuard(client as never, { preview } as never)
+  await guard.textCompleted({ session: 's', root: 's', agent: 'main', type: undefined }, 'm1')
+  await guard.idle('s')
+  expect(remove).toHaveBeenCalledWith({ url: '/session/s/message/m2' })
 })
 
 it.each([
