@@ -10,6 +10,9 @@ type Issue = z.core.$ZodIssue
 /** `field`: an unknown one of the object at `path`. */
 export type SchemaFault = Finding & { readonly field?: string }
 
+/** Of zod/mini 4.6, if a schema has none of its own. */
+const NO_MESSAGE = 'Invalid input'
+
 /** Finds at most `most` faults. `subject`: begins their sentences, unless the schema has its own for a fault. */
 export function readBy<T>(
   schema: z.ZodMiniType<T>,
@@ -22,6 +25,7 @@ export function readBy<T>(
   const faultsOf = (issue: Issue, base: FaultPath = []): SchemaFault[] => {
     const path = [...base, ...(issue.path as FaultPath)]
     const fault = (says: string): SchemaFault[] => [{ path, detail: `${subject}${says}` }]
+    if (issue.message !== NO_MESSAGE) return [{ path, detail: issue.message }]
     switch (issue.code) {
       case 'unrecognized_keys': {
         const known = fieldsAt(schema, path)
