@@ -10,10 +10,7 @@ type Issue = z.core.$ZodIssue
 /** `field`: an unknown one of the object at `path`. */
 export type SchemaFault = Finding & { readonly field?: string }
 
-/** Of zod/mini 4.6, if a schema has none of its own. */
-const NO_MESSAGE = 'Invalid input'
-
-/** Finds at most `most` faults. `subject`: begins their sentences, unless the schema has its own for a fault. */
+/** Finds at most `most` faults. `subject`: begins their sentences, except those that a schema gives itself. */
 export function readBy<T>(
   schema: z.ZodMiniType<T>,
   value: unknown,
@@ -25,7 +22,6 @@ export function readBy<T>(
   const faultsOf = (issue: Issue, base: FaultPath = []): SchemaFault[] => {
     const path = [...base, ...(issue.path as FaultPath)]
     const fault = (says: string): SchemaFault[] => [{ path, detail: `${subject}${says}` }]
-    if (issue.message !== NO_MESSAGE) return [{ path, detail: issue.message }]
     switch (issue.code) {
       case 'unrecognized_keys': {
         const known = fieldsAt(schema, path)
@@ -48,6 +44,7 @@ export function readBy<T>(
       case 'too_big':
         return fault(`must ${sizeWords('at most', issue.maximum, issue.origin)}`)
       default:
+        // The schema's own. Zod's messages depend on the process: OpenCode's zod sets those of ours too (1.18.34).
         return [{ path, detail: issue.message }]
     }
   }

@@ -23,7 +23,7 @@ export const LONGEST_TIMEOUT_MS = 3_600_000
 const OUT_OF_RANGE = `it must be between 1 and ${LONGEST_TIMEOUT_MS}`
 const NO_MODEL = 'it must name a provider and a model, as provider/model'
 
-const word = () => z.string().check(z.trim(), z.minLength(1, 'it must not be empty'))
+const word = () => z.string().check(z.trim(), z.regex(/\S/, 'it must not be empty'))
 
 const RULE = z.strictObject({
   tool: word(),
@@ -32,7 +32,7 @@ const RULE = z.strictObject({
   agent: z.optional(word()),
   model: z.optional(z.string().check(z.regex(/^[^/\s]+\/\S+$/, NO_MODEL))),
   tools: z.optional(z.array(word())),
-  timeoutMs: z.optional(z.int().check(z.minimum(1, OUT_OF_RANGE), z.maximum(LONGEST_TIMEOUT_MS, OUT_OF_RANGE))),
+  timeoutMs: z.optional(z.int().check(z.refine((ms) => ms >= 1 && ms <= LONGEST_TIMEOUT_MS, OUT_OF_RANGE))),
   answer: z.optional(z.enum(['context', 'block'])),
 })
 
