@@ -32,8 +32,12 @@ export function isInsidePath(value: string): boolean {
     .every((part) => part !== '' && !/[. ]$|^ /.test(part) && new TextEncoder().encode(part).length <= MAX_NAME_BYTES)
 }
 
+export function isReserved(value: string): boolean {
+  return RESERVED.test(value)
+}
+
 export function isArtifactPath(value: string): boolean {
-  return isInsidePath(value) && !RESERVED.test(value)
+  return isInsidePath(value) && !isReserved(value)
 }
 
 export const PLACEHOLDERS = [

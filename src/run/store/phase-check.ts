@@ -16,10 +16,11 @@ import { attempt } from '../../kernel/values.ts'
 import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
 import { type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { stateFolder } from '../../project/home-folder.ts'
-import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { isReserved } from '../definition/definition-limits.ts'
 import { ARTIFACTS_FOLDER, artifactFault } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
-import { CHECKS_FOLDER, formatReceipt, MAX_BOUND_FILES } from '../machine/receipt.ts'
+import { CHECKS_FOLDER, formatReceipt, isReceiptName, MAX_BOUND_FILES } from '../machine/receipt.ts'
 import { isArchiving, type WorkflowState } from '../machine/state.ts'
 import { seeArtifact } from './observe-run.ts'
 import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receipts.ts'
@@ -123,13 +124,14 @@ async function filesOf(folder: TaskFolder, phase: string, patterns: readonly str
     dot: true,
     onlyFiles: false,
     objectMode: true,
-    ignore: ['**/node_modules/**', '**/.git/**', ...oursIn(folder)],
+    ignore: ['**/node_modules/**', '**/.git/**', `${SPECS_FOLDER}/.postflight/**`],
   }) as Readable
   const timer = setTimeout(() => stream.destroy(tooMuch), SEARCH_LIMIT_MS)
   const found: string[] = []
   const links: string[] = []
   try {
     for await (const { path: name, dirent } of stream as AsyncIterable<Entry>) {
+      if (isOurs(folder, name)) continue
       if (dirent.isFile()) found.push(name)
       if (dirent.isSymbolicLink()) links.push(name)
       if (found.length > MAX_BOUND_FILES) throw tooMuch
@@ -160,15 +162,22 @@ function boundName({ root, path: folder }: TaskFolder, file: string): string {
   return prefix + path.relative(from, file).split(path.sep).join('/')
 }
 
-/** They change at every stop, and one is the check's own lock. People may have such folders too. */
-const OURS = [
-  ...['.postflight*', '.postflight*/**', '.return-meta.json', 'workflow/**', 'workflow-runs/**'],
-  ...['step-results/**', 'step-result.json', 'step-result-[0-9]*.json'],
-  ...[`${ARTIFACTS_FOLDER}/*/[0-9]*-*`, `${CHECKS_FOLDER}/*/[0-9]*-[0-9]*.json*`],
-]
+function isOurs(folder: TaskFolder, name: string): boolean {
+  // These change at every stop, and one is the check's own lock.
+  const [specs, ...parts] = name.split('/')
+  if (specs !== SPECS_FOLDER) return false
+  const below = (depth: number): string => parts.slice(depth).join('/')
+  const isInItself = folder.task === SPECS_ITSELF || parts[0]?.startsWith('.postflight') === true
+  return (
+    isOwnFile(below(1)) ||
+    (isInItself && isOwnFile(below(0))) ||
+    (!beginsWithDigit(parts[0] ?? '') && isOwnFile(below(2)))
+  )
+}
 
-function oursIn({ task }: TaskFolder): string[] {
-  const places = ['*', '[!0-9]*/*', ...(task === SPECS_ITSELF ? ['.'] : [])]
-  const names = places.flatMap((place) => OURS.map((name) => path.posix.join(place, name)))
-  return ['.postflight*', '.postflight*/**', ...names].map((name) => `${SPECS_FOLDER}/${name}`)
+function isOwnFile(value: string): boolean {
+  // People may have such folders too, so only our file names count.
+  const [location, , name = ''] = value.split('/')
+  if (location === CHECKS_FOLDER) return isReceiptName(name.replace(/(?<=\.json)\..*\.tmp$/, ''))
+  return location === ARTIFACTS_FOLDER ? /^\d+-/.test(name) : isReserved(value)
 }
