@@ -53,7 +53,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number) {
   const problems = isRead ? [...new Set(marker.problems.map(markerProblem))] : [`cannot be read (${read.detail})`]
   if (isRead && isUnowned(marker) && !isAbandoned && !expired) problems.push(UNOWNED_PROBLEM)
   const outcome = outcomeOf(marker, isAbandoned, expired)
-  // An unchecked marker does not tell.
+  // An unchecked marker has no record of its count.
   let spent = outcome === 'capped' ? CONTINUATION_LIMIT : null
   try {
     if (isRead && !isAbandoned) spent = spentOf(read)

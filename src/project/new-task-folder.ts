@@ -53,7 +53,7 @@ export function newProjectFolder(context: CommandContext): string | undefined {
   return isAboveProjects ? undefined : start.path
 }
 
-/** `suggest`: the command to name if there is no slug. */
+/** `suggest`: returns the same command with a slug, for the error about a missing one. */
 export function taskFolderFor(root: string, word: string, slug: string | undefined, suggest: (slug: string) => string) {
   const task = naming.withoutCompletion(word)
   // Messages name an archived task by its path below specs/.

@@ -112,8 +112,9 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
 
   /** As `PostToolUse` elsewhere (docs/design.md, "Waiting"): a wait of an interrupted turn must allow no later stop. */
   async function commandEnded(agent: Agent): Promise<void> {
+    if (agent.agent !== MAIN_AGENT) return
     const occasion = occasionOf(agent, 0)
-    if (agent.agent !== MAIN_AGENT || occasion.payload.prompt === undefined) return
+    if (occasion.payload.prompt === undefined) return
     const recorded: Recorded[] = []
     for (const read of findMarkers(occasion.roots).markers) {
       if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
