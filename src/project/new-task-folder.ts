@@ -4,7 +4,7 @@ import { makeLastingFolder, removeIfEmpty } from '../disk/folders.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './command-context.ts'
-import type { TaskFolder, TaskReference, TaskSeparator } from './task-folder.ts'
+import type { TaskFolder } from './task-folder.ts'
 import * as naming from './task-folder.ts'
 import { isMeant, isNamed, listTaskFolders, taskFolderBelow } from './task-folders.ts'
 
@@ -56,23 +56,32 @@ export function newProjectFolder(context: CommandContext): string | undefined {
 /** `suggest`: returns the same command with a slug, for the error about a missing one. */
 export function taskFolderFor(root: string, word: string, slug: string | undefined, suggest: (slug: string) => string) {
   const task = naming.withoutCompletion(word)
+  const specs = path.join(root, SPECS_FOLDER)
+  const { folders, problems } = listTaskFolders(root)
   // Messages name an archived task by its path below specs/.
-  const named = task.includes('/') ? listTaskFolders(root).folders.find((one) => isNamed(one, task)) : undefined
+  const named = task.includes('/') ? folders.find((one) => isNamed(one, task)) : undefined
   if (slug === undefined && named !== undefined && naming.beginsWithDigit(named.task)) return named
   const reference = naming.parseTaskReference(task)
   if (slug !== undefined) naming.checkSlug(slug)
   if (reference === naming.SPECS_ITSELF) throw new PostflightError('task-invalid', { task: naming.SPECS_ITSELF })
-  const here = existing(root, reference)
+  // Without a listing, an existing folder would be created again.
+  const unlisted = problems.find((problem) => problem.path === specs)
+  if (unlisted !== undefined) throw new PostflightError('cannot-write', unlisted)
+  // A number does not reopen an archived task.
+  const top = folders.filter((folder) => path.dirname(folder.path) === specs)
+  const here = top.filter((folder) => isMeant(folder, reference))
   if (typeof reference === 'string') {
     const parts = naming.parseTaskName(reference)
     // spec-kit can number by time (`20260319-143022-albums`): a task by its name only.
     if (slug === undefined && here[0] !== undefined && naming.beginsWithDigit(reference)) return here[0]
     if (slug !== undefined || parts === undefined) throw naming.noTaskName(reference, slug)
-    // `20_foo` becomes `020_foo`. A number never gets a second folder.
-    return slugFolder(root, String(parts.number), parts.number, parts.slug, parts.separator)
+    // `20_foo` becomes `020_foo`.
+    return slugFolder(root, String(parts.number), parts, top)
   }
-  const specs = path.join(root, SPECS_FOLDER)
-  if (slug !== undefined) return slugFolder(root, task, reference, slug)
+  if (slug !== undefined) {
+    const separator = naming.usualSeparator(top.map((folder) => folder.task))
+    return slugFolder(root, task, { number: reference, separator, slug }, top)
+  }
   const [first, second] = here
   if (first === undefined) throw new PostflightError('slug-missing', { task, specs, command: suggest('my_slug') })
   if (second !== undefined) {
@@ -81,26 +90,14 @@ export function taskFolderFor(root: string, word: string, slug: string | undefin
   return first
 }
 
-function slugFolder(root: string, task: string, number: number, slug: string, separator?: TaskSeparator): TaskFolder {
+/** A number never gets a second folder. */
+function slugFolder(root: string, task: string, name: naming.TaskName, top: readonly TaskFolder[]): TaskFolder {
+  const { number, slug } = name
   naming.checkSlug(slug)
-  const here = existing(root, number)
+  const here = top.filter((folder) => isMeant(folder, number))
   const found = here.find((folder) => naming.parseTaskName(folder.task)?.slug === slug)
   if (found !== undefined) return found
   if (here[0] !== undefined) throw new PostflightError('task-has-other-folder', { task, folder: here[0].task })
   if (!naming.isNewName(slug)) throw new PostflightError('slug-invalid', { slug })
-  const used = separator ?? naming.usualSeparator(topOf(root, listTaskFolders(root).folders).map((one) => one.task))
-  return taskFolderBelow(root, naming.taskFolderName({ number, separator: used, slug }))
-}
-
-/** Throws without a listing: an existing folder would be created again. */
-function existing(root: string, reference: TaskReference): TaskFolder[] {
-  const { folders, problems } = listTaskFolders(root)
-  const specs = problems.find((problem) => problem.path === path.join(root, SPECS_FOLDER))
-  if (specs !== undefined) throw new PostflightError('cannot-write', { ...specs })
-  // A number does not reopen an archived task.
-  return topOf(root, folders).filter((folder) => isMeant(folder, reference))
-}
-
-function topOf(root: string, folders: readonly TaskFolder[]): TaskFolder[] {
-  return folders.filter((folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER))
+  return taskFolderBelow(root, naming.taskFolderName(name))
 }

@@ -84,9 +84,9 @@ function hasSafeCharacters(text: string): boolean {
 }
 
 /** GitHub's spec-kit writes `001-photo-albums`. */
-export type TaskSeparator = '_' | '-'
+type TaskSeparator = '_' | '-'
 
-type TaskName = Readonly<{ number: number; separator: TaskSeparator; slug: string }>
+export type TaskName = Readonly<{ number: number; separator: TaskSeparator; slug: string }>
 
 export function taskFolderName({ number, separator, slug }: TaskName): string {
   return `${String(number).padStart(3, '0')}${separator}${slug}`
