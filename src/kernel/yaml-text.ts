@@ -1,5 +1,5 @@
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
-import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
 import { cut, inLine, jsonFaultWords } from './text.ts'
 
 export type FaultPath = readonly (string | number)[]
@@ -52,7 +52,7 @@ function readBounded(text: string, isJson: boolean): YamlText {
   }
   const unbounded = boundFault(value)
   if (unbounded !== undefined) return faultAt(startOf(contents), unbounded)
-  const locate = ({ path, detail }: Finding) => placed(offsetOf(contents, path), inLine(path.join('.')), detail)
+  const locate = ({ path, detail }: Finding) => placed(offsetOf(document, path), inLine(path.join('.')), detail)
   const place = (findings: readonly Finding[]): PlacedFinding[] =>
     findings.map(locate).sort((one, other) => one.line - other.line || one.column - other.column)
   return { value, place }
@@ -138,23 +138,15 @@ function startOfText(document: Document.Parsed, end: number): number {
   return start
 }
 
-function offsetOf(contents: unknown, at: FaultPath): number {
-  let node = contents
-  let offset = startOf(node)
-  for (const part of at) {
-    if (isMap(node)) {
-      const pair = node.items.find((one) => isPair(one) && isScalar(one.key) && one.key.value === part)
-      if (pair === undefined) return offset
-      offset = startOf(pair.key)
-      node = pair.value
-      continue
-    }
-    const items: unknown = (node as { items?: unknown } | null)?.items
-    if (!Array.isArray(items)) return offset
-    node = items[Number(part)]
-    offset = startOf(node)
-  }
-  return offset
+/** Of the deepest part of the path that exists. */
+function offsetOf(document: Document.Parsed, path: FaultPath): number {
+  const key = path.at(-1)
+  if (key === undefined) return startOf(document.contents)
+  const above = path.slice(0, -1)
+  const parent = document.getIn(above, true)
+  if (isSeq(parent)) return startOf(parent.items[Number(key)])
+  const pair = isMap(parent) ? parent.items.find((one) => isScalar(one.key) && one.key.value === key) : undefined
+  return pair === undefined ? offsetOf(document, above) : startOf(pair.key)
 }
 
 function startOf(node: unknown): number {
