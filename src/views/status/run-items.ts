@@ -12,7 +12,7 @@ import { shareOf } from '../../run/shared/share-record.ts'
 import { locationText } from '../../run/store/active-runs.ts'
 import { type ListedRunFiles, runFileOf } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
-import { itemLine, problemSentence, type StatusItem, type StatusKind, sessionFact, taskName } from './status-items.ts'
+import { problemSentence, type StatusItem, type StatusKind, sessionFact, statusItem, taskName } from './status-items.ts'
 
 export type CompletedRun = Readonly<{ kind: 'completed'; task: string; host_session: string | null }>
 
@@ -43,7 +43,7 @@ function itemOf(
   state: WorkflowState,
   isLost: boolean,
 ) {
-  const path = inLine(folder.relative)
+  const session = state.hostSession ?? null
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const facts = [
     oneLine(state.name, 80),
@@ -54,17 +54,11 @@ function itemOf(
     state.why !== undefined && oneLine(state.why, 300),
     isLost && 'no run file, so hooks ignore it',
     `last change ${formatAge(Math.max(0, nowMs - state.updatedMs))} ago`,
-    sessionFact(state.hostSession ?? null),
+    sessionFact(session),
   ]
-  return {
-    task: folder.task,
-    path,
-    kind,
-    host_session: state.hostSession ?? null,
-    message: itemLine(kind, path, facts),
-    sentence: sentenceOf(kind, folder.task, state),
-    fix: isLost ? command('workflow', 'resume') : fixOf(kind, state, folder, command),
-  }
+  const place = { task: folder.task, path: inLine(folder.relative), session }
+  const fix = isLost ? command('workflow', 'resume') : fixOf(kind, state, folder, command)
+  return statusItem(kind, place, facts, sentenceOf(kind, folder.task, state), fix)
 }
 
 function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): string {

@@ -87,15 +87,8 @@ export function markerItem(view: MarkerView, location: MarkerLocation, isUnseen:
     sentences.push(`Check "${checkCommand(failed.run)}" failed (${failure}).`)
   }
   if (left.length > 0) sentences.push(`Not ticked: ${quotedNames(left)}.`)
-  return {
-    kind,
-    task: view.task,
-    path: view.relative_path,
-    host_session: view.owner.host_session,
-    message: itemLine(kind, inLine(view.relative_path), facts),
-    sentence: sentences.join(' '),
-    fix: markerFixFor(view, kind, location),
-  }
+  const place = { task: view.task, path: view.relative_path, session: view.owner.host_session }
+  return statusItem(kind, place, facts, sentences.join(' '), markerFixFor(view, kind, location))
 }
 
 const UNCHECKED = 'ended without its checks'
@@ -136,7 +129,6 @@ export function markerFixFor(view: MarkerView, kind: MarkerKind, { root, rootOpt
 
 export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: string | undefined): StatusItem {
   const { kind, task, relative, record, unproven } = lost
-  const path = inLine(relative)
   const session = [...(record?.sessions ?? [])].at(-1) ?? null
   const facts = [
     kind === 'unchecked' && UNCHECKED,
@@ -145,15 +137,14 @@ export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: stri
     unproven.length > 0 && `not passed since: ${unproven.map(checkCommand).join(', ')}`,
     record !== undefined && sessionFact(session),
   ]
-  return {
+  const fix = `if its postflight is done or no longer wanted: ${commandLine(['clear', inLine(task)], rootOption)}`
+  return statusItem(
     kind,
-    task,
-    path,
-    host_session: session,
-    message: itemLine(kind, path, facts),
-    sentence: `${taskName(task)}: ${lostSentence(lost)}.`,
-    fix: `if its postflight is done or no longer wanted: ${commandLine(['clear', inLine(task)], rootOption)}`,
-  }
+    { task, path: inLine(relative), session },
+    facts,
+    `${taskName(task)}: ${lostSentence(lost)}.`,
+    fix,
+  )
 }
 
 function lostSentence({ kind, unproven }: LostMarker): string {
@@ -167,8 +158,15 @@ function lostSentence({ kind, unproven }: LostMarker): string {
   return `${end}, and the abandoned marker was removed by hand${open}`
 }
 
-export function itemLine(kind: StatusKind, path: string, facts: readonly (string | false | undefined)[]): string {
-  return [`${KIND_WORDS[kind] ?? kind}: ${path}`, ...facts.filter((fact) => typeof fact === 'string')].join(' · ')
+type Place = Readonly<{ task: string; path: string; session: string | null }>
+type Fact = string | false | undefined
+
+export function statusItem(kind: StatusKind, place: Place, facts: readonly Fact[], sentence: string, fix: string) {
+  const { task, path, session } = place
+  const message = [`${KIND_WORDS[kind] ?? kind}: ${path}`, ...facts.filter((fact) => typeof fact === 'string')].join(
+    ' · ',
+  )
+  return { kind, task, path, host_session: session, message, sentence, fix }
 }
 
 export function sessionFact(session: string | null): string {
