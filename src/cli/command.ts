@@ -1,8 +1,9 @@
 import type { CommandUnknownOpts, Command as TypedCommand, Option as TypedOption } from '@commander-js/extra-typings'
 import { Option } from 'commander'
 import { HOST_TITLES } from '../hosts/hook-hosts.ts'
+import { MAX_ID_LENGTH } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { listed } from '../kernel/text.ts'
+import { closestName, cut, listed, oneLine, QUOTE_LIMIT } from '../kernel/text.ts'
 import type { CommandContext, CommandResult } from '../project/command-context.ts'
 import type { DocumentOf, DocumentSource } from '../views/documents.ts'
 import type { Output, PrintOptions } from '../views/print.ts'
@@ -54,12 +55,30 @@ export function notOneOf(names: readonly string[], option: string, value: string
   return invalidValue(option, value, `must be one of ${names.join(', ')}`)
 }
 
-function collect(value: string, previous: readonly string[]): string[] {
-  return [...previous, value]
+export function repeatable<Usage extends string>(usage: Usage, description: string, read = (value: string) => value) {
+  const collect = (value: string, previous: readonly string[]): string[] => [...previous, read(value)]
+  return [usage, `${description} (repeatable)`, collect, []] as const
 }
 
-export function repeatable<Usage extends string>(usage: Usage, description: string) {
-  return [usage, `${description} (repeatable)`, collect, []] as const
+const LINE_LIMIT = 2000
+const SHOWN_LIMIT = 40
+
+/** Reads one line of text. */
+export function lineOf(option: string, limit = LINE_LIMIT) {
+  return (value: string): string => {
+    if (value.length > limit) {
+      throw invalidValue(option, cut(value, SHOWN_LIMIT), `must have at most ${limit} characters`)
+    }
+    if (value !== '' && value === oneLine(value, limit)) return value
+    // As JSON, to show line breaks.
+    const shown = JSON.stringify(value).slice(1, -1)
+    throw invalidValue(option, shown, 'must be one line of text without extra spaces')
+  }
+}
+
+/** The hook ignores longer ids, so a marker with one would block no stop. */
+export function idOf(option: string) {
+  return lineOf(option, MAX_ID_LENGTH)
 }
 
 const StrictOption = Option as unknown as typeof TypedOption
@@ -86,6 +105,7 @@ export const TASK = ['<task>', 'task number or folder name'] as const
 export const HOST_SESSION = [
   '--host-session <id>',
   "the host's id for the conversation (default: from the environment)",
+  idOf('--host-session'),
 ] as const
 
 export const WATCH = ['--watch', 'keep the output on screen and up to date until q or Ctrl-C', false] as const
@@ -95,6 +115,7 @@ export const DEFINITION = 'a definition file (JSON or YAML), or the name of a sh
 export const PARENT_SESSION = [
   '--parent-session <id>',
   'the session that the prompts belong to (default: the host session)',
+  idOf('--parent-session'),
 ] as const
 
 export const SET = repeatable('--set <name=value>', 'the value of an input of the workflow')
@@ -122,3 +143,18 @@ export const HOST = ['--host <name>', listed(Object.keys(HOST_TITLES), 'or'), 'c
 
 export const SCOPE =
   "project (.claude/settings.json, opencode.json, .codex/hooks.json, …), local (.claude/settings.local.json) or user (the host's own folder)"
+
+export function requireOneTarget(task: string | undefined, options: Readonly<Record<string, boolean>>): void {
+  const names = Object.keys(options).map((name) => `--${name}`)
+  const given = Object.values(options).filter(Boolean).length + (task === undefined ? 0 : 1)
+  if (given === 0) throw new PostflightError('target-missing', { options: names.join(', ') })
+  if (given > 1) throw new PostflightError('target-twice', { options: names.join(', ') })
+}
+
+/** `clear all` would do nothing. */
+export function refuseOptionAsTask(task: string, options: readonly string[]): void {
+  const meant = closestName(task.toLowerCase(), options)
+  if (meant === undefined) return
+  const detail = `Task "${oneLine(task, QUOTE_LIMIT)}" does not exist: did you mean --${meant}?`
+  throw new PostflightError('usage', { detail })
+}

@@ -17,17 +17,14 @@ import type { ChangedRun } from '../run/store/run.ts'
 import { requireState } from '../run/store/state-store.ts'
 import { notPublished, runData, runLines } from '../views/run-view.ts'
 import { callerOf } from './caller.ts'
-import { checkIds } from './option-values.ts'
 
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {
   return requireTaskFolder(context, task, 'workflow')
 }
 
 export function runnerOf(context: CommandContext, options: Partial<Runner>): Runner {
-  const { hostSession, parentSession } = options
-  checkIds({ '--host-session': hostSession, '--parent-session': parentSession })
   const { session } = callerOf(context, options)
-  return { hostSession: session, parentSession: parentSession ?? session }
+  return { hostSession: session, parentSession: options.parentSession ?? session }
 }
 
 export function checkIsRunning({ nowMs }: CommandContext, check: { readonly run: string; readonly sinceMs: number }) {

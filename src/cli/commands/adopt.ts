@@ -13,8 +13,7 @@ import { isMarkerId } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf } from '../caller.ts'
-import { type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
-import { checkIds } from '../option-values.ts'
+import { type Declaration, HOST_SESSION, idOf, type Run, TASK } from '../command.ts'
 
 export const declaration = {
   description: "take over another session's marker, or an abandoned one",
@@ -23,7 +22,7 @@ export const declaration = {
     command
       .argument(...TASK)
       .option(...HOST_SESSION)
-      .option('--agent <id>', '"main" or the id of the sub-agent'),
+      .option('--agent <id>', '"main" or the id of the sub-agent', idOf('--agent')),
 } satisfies Declaration
 
 export const document = () =>
@@ -40,7 +39,6 @@ export const document = () =>
   })
 
 export const run: Run<typeof declaration, typeof document> = (context, [task], options) => {
-  checkIds({ '--host-session': options.hostSession, '--agent': options.agent })
   const folder = requireTaskFolder(context, task)
   if (isSessionFolder(folder)) throw new PostflightError('adopt-done', { folder: folder.relative })
   const { session, agent, ownerFrom } = callerOf(context, options)

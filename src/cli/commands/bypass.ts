@@ -13,8 +13,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, foldersHolding, listTaskFolders, unsearchedError } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { endWithFailures } from '../../views/print.ts'
-import type { Declaration, Run } from '../command.ts'
-import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
+import { type Declaration, type Run, refuseOptionAsTask, requireOneTarget } from '../command.ts'
 
 /**
  * `postflight bypass`: allows the next stop of any agent. With `--all` it also stops every active run at once, because

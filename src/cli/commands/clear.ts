@@ -16,8 +16,8 @@ import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedErro
 import { endWithFailures } from '../../views/print.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
 import { type ClearDocument, type ClearResult, clearOne, keptBecause } from '../clear-folder.ts'
-import { type Declaration, type OptionsOf, type Run, timeoutOption } from '../command.ts'
-import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
+import type { Declaration, OptionsOf, Run } from '../command.ts'
+import { refuseOptionAsTask, requireOneTarget, timeoutOption } from '../command.ts'
 
 export const declaration = {
   free: true,

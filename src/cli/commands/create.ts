@@ -23,8 +23,8 @@ import { hookNote } from '../../setup/install/unwired.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, type Identity } from '../caller.ts'
-import { type Declaration, HOST_SESSION, invalidValue, type OptionsOf, type Run, repeatable, TASK } from '../command.ts'
-import { checkIds, checkOneLine } from '../option-values.ts'
+import type { Declaration, OptionsOf, Run } from '../command.ts'
+import { HOST_SESSION, idOf, invalidValue, lineOf, repeatable, TASK } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -39,22 +39,24 @@ export const declaration = {
     command
       .argument(...TASK)
       .argument('[slug]', 'name for a new task folder')
-      .option('--skill <name>', 'name of the skill')
-      .option('--operation <name>', 'name of the operation: research, plan, implement, …')
+      .option('--skill <name>', 'name of the skill', lineOf('--skill'))
+      .option('--operation <name>', 'name of the operation: research, plan, implement, …', lineOf('--operation'))
       .option('--reason <text>', 'the message to the agent when it stops too early')
-      .option(...repeatable('--step <name>', 'a step of the checklist'))
-      .option('--session-id <id>', "the skill's own session id (default: generated)")
+      .option(...repeatable('--step <name>', 'a step of the checklist', lineOf('--step')))
+      .option('--session-id <id>', "the skill's own session id (default: generated)", lineOf('--session-id'))
       .option(...HOST_SESSION)
       .option(
         '--agent <id>',
         '"main" or the id of the sub-agent (default: from the environment, or recorded by the hook)',
+        idOf('--agent'),
       )
-      .option('--agent-type <type>', 'block only sub-agents of this type')
-      .option(...repeatable('--check <command>', 'a shell command that must succeed before `clear`'))
+      .option('--agent-type <type>', 'block only sub-agents of this type', idOf('--agent-type'))
+      .option(...repeatable('--check <command>', 'a shell command that must succeed before `clear`', lineOf('--check')))
       .option(
         ...repeatable(
           '--step-check <name=command>',
           'a shell command that must succeed before this step can be ticked',
+          lineOf('--step-check'),
         ),
       )
       .option('--force', "replace another session's or another agent's marker", false),
@@ -182,12 +184,8 @@ function checkValues(options: CreateOptions): void {
       'Give --agent main or --agent-type, not both: only sub-agents have a type, so such a marker would block no stop.'
     throw new PostflightError('usage', { detail })
   }
-  const { skill, operation, sessionId, step, check, stepCheck } = options
-  checkOneLine({ '--skill': skill, '--operation': operation, '--session-id': sessionId })
-  checkOneLine({ '--step': step, '--check': check, '--step-check': stepCheck })
-  checkIds({ '--host-session': options.hostSession, '--agent': options.agent, '--agent-type': options.agentType })
-  checkCount('--step', step.length, markers.MAX_CHECKLIST_STEPS)
-  checkCount('--check', check.length + stepCheck.length, MAX_CHECKS)
+  checkCount('--step', options.step.length, markers.MAX_CHECKLIST_STEPS)
+  checkCount('--check', options.check.length + options.stepCheck.length, MAX_CHECKS)
 }
 
 function checkCount(option: string, count: number, limit: number): void {

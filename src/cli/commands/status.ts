@@ -22,8 +22,7 @@ import { checkTwice, lostMarkers } from '../../views/status/lost-markers.ts'
 import type { CompletedRun } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
 import * as status from '../../views/status/status-items.ts'
-import { type Declaration, type Run, remoteOption, repeatable, WATCH } from '../command.ts'
-import { checkIds } from '../option-values.ts'
+import { type Declaration, idOf, type Run, remoteOption, repeatable, WATCH } from '../command.ts'
 import { sharedDocument } from '../workflow/shared-status.ts'
 
 /** With `--exit-code` it is a verdict for CI. */
@@ -41,7 +40,7 @@ export const declaration = {
   declare: (command) =>
     command
       .option('--exit-code', 'exit with 1 unless everything is done (for CI)', false)
-      .option('--session <id>', 'only what belongs to this session of the host')
+      .option('--session <id>', 'only what belongs to this session of the host', idOf('--session'))
       .option(
         ...repeatable(
           '--expect <task>',
@@ -92,7 +91,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     return sharedStatus(context, shared, exitCode)
   }
   const { session } = options
-  checkIds({ '--session': session })
   const expect = options.expect.map((task) => withoutCompletion(task).replace(/^specs\//, ''))
   for (const task of expect) parseTaskReference(task)
   const root = findCommandRoot(context)

@@ -13,10 +13,11 @@ import { displayPath, recordInJournal, requireTaskFolder } from '../../project/c
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { callerOf, type Identity } from '../caller.ts'
-import { type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
-import { checkIds, checkOneLine } from '../option-values.ts'
+import { type Declaration, HOST_SESSION, lineOf, type Run, TASK } from '../command.ts'
 
 /** docs/design.md, "Waiting". */
+
+const PURPOSE_LIMIT = 500
 
 export const declaration = {
   free: true,
@@ -25,7 +26,7 @@ export const declaration = {
   declare: (command) =>
     command
       .argument(...TASK)
-      .requiredOption('--for <text>', 'what you wait for')
+      .requiredOption('--for <text>', 'what you wait for', lineOf('--for', PURPOSE_LIMIT))
       .option(...HOST_SESSION),
 } satisfies Declaration
 
@@ -38,11 +39,7 @@ export const document = () =>
     count: field.count('The number of prompts at which the marker has waited, this one included.'),
   })
 
-const PURPOSE_LIMIT = 500
-
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
-  checkOneLine({ '--for': options.for }, PURPOSE_LIMIT)
-  checkIds({ '--host-session': options.hostSession })
   const caller = callerOf(context, options)
   if (caller.session === undefined) throw new PostflightError('session-unknown')
   const folder = requireTaskFolder(context, task, 'marker', caller.session)
