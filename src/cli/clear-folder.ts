@@ -101,7 +101,7 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   const isNeeded = decision.refusal !== undefined || commands.length > 0
   const refusal = isNeeded && isSessionFolder(folder) ? 'done' : decision.refusal
   if (refusal !== undefined) return refused(refusal, commands)
-  if (clearing.dryRun) return wouldClear(context, folder, found.pending, files, commands, keepsUnchecked)
+  if (clearing.dryRun) return wouldClear(context, folder, found, files, commands, keepsUnchecked)
   let done: readonly RunCheck[] = []
   if (commands.length > 0) {
     const { prove } = await import('../marker/prove.ts')
@@ -171,12 +171,14 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
 function wouldClear(
   context: CommandContext,
   folder: TaskFolder,
-  read: FolderContent['pending'],
+  found: FolderContent,
   files: readonly string[],
   commands: readonly string[],
   keepsUnchecked: boolean,
 ): ClearResult {
-  const left = leftSteps(read?.kind === 'marker' ? read.marker : undefined)
+  const { pending: read } = found
+  const { pending: marker } = markersIn(found)
+  const left = leftSteps(marker)
   const unchecked = keepsUnchecked && mustBeKept(read)
   const keepsText = read?.kind === 'marker' && read.marker.fields === undefined && read.text !== ''
   const notes = [
@@ -186,7 +188,7 @@ function wouldClear(
     ...(keepsText ? [`its text does not parse and would be kept as ${UNPARSED_FILE}`] : []),
   ]
   return {
-    cleared: { ...aboutMarker(folder, undefined), steps_left: left, files, checks: [], unchecked },
+    cleared: { ...aboutMarker(folder, marker), steps_left: left, files, checks: [], unchecked },
     lines: [`would clear ${withNotes(displayPath(context, folder.path), files, notes)}`],
   }
 }

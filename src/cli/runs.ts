@@ -16,15 +16,14 @@ import { refuseMoved } from '../run/shared/share-record.ts'
 import type { ChangedRun } from '../run/store/run.ts'
 import { requireState } from '../run/store/state-store.ts'
 import { notPublished, runData, runLines } from '../views/run-view.ts'
-import { callerOf } from './caller.ts'
 
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {
   return requireTaskFolder(context, task, 'workflow')
 }
 
 export function runnerOf(context: CommandContext, options: Partial<Runner>): Runner {
-  const { session } = callerOf(context, options)
-  return { hostSession: session, parentSession: options.parentSession ?? session }
+  const hostSession = options.hostSession ?? context.session
+  return { hostSession, parentSession: options.parentSession ?? hostSession }
 }
 
 export function checkIsRunning({ nowMs }: CommandContext, check: { readonly run: string; readonly sinceMs: number }) {

@@ -183,7 +183,7 @@ describe.concurrent('a marker whose checks are skipped', () => {
     const project = checked([NOTE], { cc_session_id: OTHER_SESSION, created: hoursAgo(30) })
     const dry = await project.cli(['clear', '--orphaned', '--dry-run', '--json'], { env: ENV })
     const run = await project.cli(['clear', '--orphaned', '--json'], { env: ENV })
-    for (const { stdout } of [dry, run]) expect(JSON.parse(stdout).cleared).toMatchObject([{ unchecked: true }])
+    for (const one of [dry, run]) expect(one.json().cleared).toMatchObject([{ unchecked: true, marker_id: OWNED.id }])
     expect(read(project, ABANDONED)).toMatchObject({ outcome: 'unchecked' })
     expect(project.has('ran')).toBe(false)
   })
