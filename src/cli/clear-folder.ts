@@ -101,7 +101,17 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   const isNeeded = decision.refusal !== undefined || commands.length > 0
   const refusal = isNeeded && isSessionFolder(folder) ? 'done' : decision.refusal
   if (refusal !== undefined) return refused(refusal, commands)
-  if (clearing.dryRun) return wouldClear(context, folder, found, files, commands, keepsUnchecked)
+  if (clearing.dryRun) {
+    const { pending } = found
+    const keepsText = pending?.kind === 'marker' && pending.marker.fields === undefined && pending.text !== ''
+    return clearedAs('would clear', context, folder, before.pending, {
+      files,
+      checks: [],
+      unchecked: keepsUnchecked && mustBeKept(pending),
+      first: commands.length === 0 ? [] : [`after ${checkList(commands)}`],
+      last: keepsText ? [`its text does not parse and would be kept as ${UNPARSED_FILE}`] : [],
+    })
+  }
   let done: readonly RunCheck[] = []
   if (commands.length > 0) {
     const { prove } = await import('../marker/prove.ts')
@@ -144,64 +154,48 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   // Its checks passed, although it was removed meanwhile.
   const proven = done.length > 0 && abandoned === undefined ? before.pending : undefined
   const marker = result.marker ?? proven
-  const left = leftSteps(marker)
   const withoutMarker = abandoned === undefined ? 'no marker was pending' : 'the abandoned marker was cleared'
   const passed = done.length === 0 ? [] : [checksPassed(done)]
-  const unticked = left.length === 0 ? [] : [notTicked(left)]
-  const details = [...(marker ? [] : [withoutMarker]), ...passed, ...unticked.map((text) => `steps ${text}`)]
+  const unticked = untickedNote(marker).map((note) => `steps ${note}`)
+  const details = [...(marker ? [] : [withoutMarker]), ...passed, ...unticked]
   recordCleared(context, folder, { ...result, marker }, done, details.join('; ') || undefined)
   const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
   const owner = marker?.hostSession
-  const notes = [
-    ...passed,
-    ...(result.isUnchecked ? [UNCHECKED_NOTE] : []),
-    ...unticked,
-    ...(owner === undefined || owner === session ? [] : [`it belonged to session ${oneLine(owner, 80)}`]),
-    ...(keptTexts.length === 0 ? [] : [`its text does not parse and is kept as ${keptTexts.join(', ')}`]),
-  ]
-  const checks = done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs }))
-  const what = { steps_left: left, files: result.files, checks, unchecked: result.isUnchecked }
-  return {
-    settles: result.abandoned.map(({ id }) => id),
-    cleared: { ...aboutMarker(folder, marker), ...what },
-    lines: [`cleared ${withNotes(displayPath(context, folder.path), result.files, notes)}`],
-  }
+  const cleared = clearedAs('cleared', context, folder, marker, {
+    files: result.files,
+    checks: done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
+    unchecked: result.isUnchecked,
+    first: passed,
+    last: [
+      ...(owner === undefined || owner === session ? [] : [`it belonged to session ${oneLine(owner, 80)}`]),
+      ...(keptTexts.length === 0 ? [] : [`its text does not parse and is kept as ${keptTexts.join(', ')}`]),
+    ],
+  })
+  return { ...cleared, settles: result.abandoned.map(({ id }) => id) }
 }
 
-function wouldClear(
+type Cleared = Pick<ClearDocument['cleared'][number], 'files' | 'checks' | 'unchecked'>
+
+/** `first`, `last`: the notes before and after those about the marker. */
+function clearedAs(
+  verb: 'cleared' | 'would clear',
   context: CommandContext,
   folder: TaskFolder,
-  found: FolderContent,
-  files: readonly string[],
-  commands: readonly string[],
-  keepsUnchecked: boolean,
+  marker: Marker | undefined,
+  { first, last, ...cleared }: Cleared & Readonly<Record<'first' | 'last', readonly string[]>>,
 ): ClearResult {
-  const { pending: read } = found
-  const { pending: marker } = markersIn(found)
-  const left = leftSteps(marker)
-  const unchecked = keepsUnchecked && mustBeKept(read)
-  const keepsText = read?.kind === 'marker' && read.marker.fields === undefined && read.text !== ''
-  const notes = [
-    ...(commands.length === 0 ? [] : [`after ${checkList(commands)}`]),
-    ...(unchecked ? [UNCHECKED_NOTE] : []),
-    ...(left.length === 0 ? [] : [notTicked(left)]),
-    ...(keepsText ? [`its text does not parse and would be kept as ${UNPARSED_FILE}`] : []),
-  ]
+  const unchecked = cleared.unchecked ? ['unchecked: its marker is kept as abandoned'] : []
+  const notes = [...first, ...unchecked, ...untickedNote(marker), ...last].map((note) => ` (${note})`).join('')
+  const files = cleared.files.length === 0 ? '' : `: ${cleared.files.join(', ')}`
   return {
-    cleared: { ...aboutMarker(folder, marker), steps_left: left, files, checks: [], unchecked },
-    lines: [`would clear ${withNotes(displayPath(context, folder.path), files, notes)}`],
+    cleared: { ...aboutMarker(folder, marker), steps_left: leftSteps(marker), ...cleared },
+    lines: [`${verb} ${displayPath(context, folder.path)}${files}${notes}`],
   }
 }
 
-const UNCHECKED_NOTE = 'unchecked: its marker is kept as abandoned'
-
-function notTicked(names: readonly string[]): string {
-  return `not ticked: ${quotedNames(names)}`
-}
-
-function withNotes(path: string, files: readonly string[], notes: readonly string[]): string {
-  const names = files.length === 0 ? '' : `: ${files.join(', ')}`
-  return `${path}${names}${notes.map((note) => ` (${note})`).join('')}`
+function untickedNote(marker: Marker | undefined): string[] {
+  const left = leftSteps(marker)
+  return left.length === 0 ? [] : [`not ticked: ${quotedNames(left)}`]
 }
 
 function unparsedNames({ path: folder }: TaskFolder): string[] {

@@ -8,8 +8,6 @@ import { clock, duration, REPORT_TEXTS, runTimes, statusWords, taskTitle } from 
 import { type RunStory, runStory } from './run-story.ts'
 import type { MarkerStatus, ReportSource, Span, StoryEvent, Tone } from './story.ts'
 
-/** Pure. */
-
 /** More would make the page unreadable. */
 export const MAX_TASKS = 200
 

@@ -7,8 +7,6 @@ import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machi
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
 import { type ReportRun, type Span, type StoryEvent, type Tone, toneOf } from './story.ts'
 
-/** Pure. */
-
 const TRANSITIONS: Readonly<Record<TransitionEvent, readonly [words: string, tone?: Tone]>> = {
   start: ['started'],
   enter: ['entered'],

@@ -7,8 +7,6 @@ import { graph } from './graph-picture.ts'
 import { Html, html, STYLE } from './html.ts'
 import { badge, bar, legend, marks, pause, type Scale, scaleOf } from './track.ts'
 
-/** Pure. */
-
 const OPEN_TASKS = 6
 
 export function reportPage(report: Report): string {
