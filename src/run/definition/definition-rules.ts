@@ -239,5 +239,5 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
 export function checkDefinition(value: unknown) {
   const shape = checkShape(value)
   if ('faults' in shape) return { faults: shape.faults, warnings: [], file: undefined }
-  return { ...checkRules(shape.file), file: shape.file }
+  return { ...checkRules(shape.value), file: shape.value }
 }

@@ -82,8 +82,8 @@ describe('the shape of a definition', () => {
 describe('the rules of a definition', () => {
   const faultsOf = (...phases: object[]): string[] => {
     const shape = checkShape({ name: 'x', phases })
-    if (!('file' in shape)) throw new Error(JSON.stringify(shape.faults))
-    return checkRules(shape.file).faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`)
+    if (!('value' in shape)) throw new Error(JSON.stringify(shape.faults))
+    return checkRules(shape.value).faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`)
   }
 
   const ONLY_STEPS = { id: 'a', steps: ['x'] }
