@@ -107,11 +107,16 @@ export function makeFoldersInside(folder: string, relative: string): string {
 }
 
 /** Durable. Overwrites no file. */
-export function moveToFree(source: string, folder: string, name: string): void {
+export function moveInside(folder: string, relative: string, location: string, name: string): void {
+  const target = makeFoldersInside(folder, location)
+  fs.renameSync(path.join(folder, relative), path.join(target, numbered(name, firstFree(target, name))))
+  sync(target)
+}
+
+function firstFree(folder: string, name: string): number {
   let number = 1
   while (kindAt(path.join(folder, numbered(name, number))) !== undefined) number += 1
-  fs.renameSync(source, path.join(folder, numbered(name, number)))
-  sync(folder)
+  return number
 }
 
 /** In order. None if the folder cannot be read. */
@@ -121,8 +126,7 @@ export function namesLike(folder: string, pattern: RegExp): string[] {
 }
 
 export function lastNamed(folder: string, name: string): string | undefined {
-  let number = 0
-  while (kindAt(path.join(folder, numbered(name, number + 1))) !== undefined) number += 1
+  const number = firstFree(folder, name) - 1
   return number === 0 ? undefined : numbered(name, number)
 }
 

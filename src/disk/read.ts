@@ -13,9 +13,7 @@ const SMALL = 1_048_576
 /** Never throws. */
 export function readSmallFile(path: string, limit = SMALL, likely = false) {
   const read = readSmallBytes(path, limit, likely)
-  if (read.kind !== 'bytes') return read
-  const { bytes, ...about } = read
-  return { ...about, kind: 'text' as const, text: bytes.toString('utf8') }
+  return read.kind === 'bytes' ? { ...read, kind: 'text' as const, text: read.bytes.toString('utf8') } : read
 }
 
 /** Undefined if it is missing, unreadable or too large. Never throws. */

@@ -1,4 +1,4 @@
-import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../kernel/file-pattern.ts'
+import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, PATTERNS_TOO_WIDE } from '../kernel/file-pattern.ts'
 import { closestName, counted, oneLine, QUOTE_LIMIT, quote, unknownField } from '../kernel/text.ts'
 import { isJsonObject, MAX_CHECKS } from '../kernel/values.ts'
 import type { FaultPath, Finding } from '../kernel/yaml-text.ts'
@@ -87,11 +87,7 @@ export function readRules(value: unknown): Readonly<{ rules: readonly DoneRule[]
   const patterns = rules.flatMap(({ when, unless }) => [...when, ...unless])
   // Expanding a long one takes quadratic time.
   const areReadable = patterns.every((one) => one.length <= MAX_PATTERN && isInsidePattern(one))
-  if (areReadable && expandPatterns(patterns) === undefined) {
-    const alternatives = `at most ${MAX_ALTERNATIVES} alternatives ({a,b}) in all, no ranges ({1..9})`
-    const stars = `in each pattern at most ${MAX_STARS} of these: "**", and any "*" after the first in a name (at most two of the latter)`
-    fault(['done'], `the patterns must have ${alternatives}, and ${stars}`)
-  }
+  if (areReadable && expandPatterns(patterns) === undefined) fault(['done'], PATTERNS_TOO_WIDE)
   return faults.length === 0 ? { rules } : { faults: faults.slice(0, MAX_FAULTS) }
 }
 

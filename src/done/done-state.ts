@@ -12,7 +12,7 @@ import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files
 import { attempt, isJsonObject, jsonObjectIn, succeeds } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
 import type { Marker } from '../marker/marker.ts'
-import { readMarker } from '../marker/marker-file.ts'
+import { readMarker } from '../marker/marker-store.ts'
 import { journalFolder, makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/task-folders.ts'

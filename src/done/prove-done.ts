@@ -1,7 +1,7 @@
 import { kindAt } from '../disk/file-facts.ts'
 import { JOURNAL_FOLDER, JOURNAL_PATH } from '../kernel/files.ts'
 import { clearFolder, recordCleared } from '../marker/clear-files.ts'
-import { readMarker } from '../marker/marker-file.ts'
+import { readMarker } from '../marker/marker-store.ts'
 import { prove } from '../marker/prove.ts'
 import { type Busy, CHECK_LIMIT_MS, type failedOf, type RunCheck } from '../marker/run-checks.ts'
 import type { CommandContext } from '../project/command-context.ts'

@@ -7,9 +7,11 @@ export const MAX_ALTERNATIVES = 300
  * its first. It tries all ways to share the folders and characters among them, so its time grows with their length to
  * the power of this number (measured with a path of 14 folders of 240 characters: 3 take 40 ms, 4 more than 20 s).
  */
-export const MAX_STARS = 3
+const MAX_STARS = 3
 
 const MAX_STARS_IN_NAMES = 2
+
+export const PATTERNS_TOO_WIDE = `the patterns must have at most ${MAX_ALTERNATIVES} alternatives ({a,b}) in all, no ranges ({1..9}), and in each pattern at most ${MAX_STARS} of these: "**", and any "*" after the first in a name (at most two of the latter)`
 
 const BRACES = /(?<!\\)\{((?:[^{}\\]|\\.)*)(?<!\\)\}/
 

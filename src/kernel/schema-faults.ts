@@ -7,25 +7,23 @@ import type { FaultPath, Finding } from './yaml-text.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** `field`: an unknown one of the object at `path`. */
-export type SchemaFault = Finding & { readonly field?: string }
-
-/** Finds at most `most` faults. `subject`: begins their sentences, except those that a schema gives itself. */
+/** Finds at most `most` faults. In an option, an unknown field is a fault of its object, and `it` begins the sentences. */
 export function readBy<T>(
   schema: z.ZodMiniType<T>,
   value: unknown,
-  subject: '' | 'it ',
+  kind: 'file' | 'option',
   most: number,
-): { value: T } | { faults: [SchemaFault, ...SchemaFault[]] } {
+): { value: T } | { faults: [Finding, ...Finding[]] } {
   const read = schema.safeParse(value)
   if (read.success) return { value: read.data }
-  const faultsOf = (issue: Issue, base: FaultPath = []): SchemaFault[] => {
+  const faultsOf = (issue: Issue, base: FaultPath = []): Finding[] => {
     const path = [...base, ...(issue.path as FaultPath)]
-    const fault = (says: string): SchemaFault[] => [{ path, detail: `${subject}${says}` }]
+    const fault = (says: string): Finding[] => [{ path, detail: kind === 'file' ? says : `it ${says}` }]
     switch (issue.code) {
       case 'unrecognized_keys': {
         const known = fieldsAt(schema, path)
-        return issue.keys.slice(0, most).map((field) => ({ path, field, detail: unknownField(field, known) }))
+        const place = (field: string): FaultPath => (kind === 'file' ? [...path, field] : path)
+        return issue.keys.slice(0, most).map((field) => ({ path: place(field), detail: unknownField(field, known) }))
       }
       case 'invalid_type':
         return fault(
@@ -49,7 +47,7 @@ export function readBy<T>(
     }
   }
   const faults = read.error.issues.slice(0, most).flatMap((issue) => faultsOf(issue))
-  return { faults: faults.slice(0, most) as [SchemaFault, ...SchemaFault[]] }
+  return { faults: faults.slice(0, most) as [Finding, ...Finding[]] }
 }
 
 /** The fields that a value at this path may have; of a union those of all its forms. */

@@ -7,8 +7,7 @@ import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE, MARKER_FILE, RETURN_MET
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { forgetGivenUp } from './given-up.ts'
-import { mustBeKept, readMarker, removeOrKeep, requireReadable } from './marker-file.ts'
-import { removeMarker } from './marker-store.ts'
+import { mustBeKept, readMarker, removeMarker, removeOrKeep, requireReadable } from './marker-store.ts'
 import type { RunCheck } from './run-checks.ts'
 
 type Clearing = Readonly<{ returnMeta: boolean; keepsUnchecked: boolean; still: (content: FolderContent) => boolean }>

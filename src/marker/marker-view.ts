@@ -11,7 +11,7 @@ import { ABANDONED } from './clear-files.ts'
 import { spentOf } from './given-up.ts'
 import { CONTINUATION_LIMIT } from './loop-guard.ts'
 import { type Marker, UNCHECKED, unparsed } from './marker.ts'
-import { readMarker } from './marker-file.ts'
+import { readMarker } from './marker-store.ts'
 import { isExpired, isUnowned, madeAtMs, markerDisplayPath } from './stored-marker.ts'
 
 export type MarkerView = Readonly<NonNullable<ReturnType<typeof viewMarker>>>

@@ -20,7 +20,7 @@ function option<T>(schema: z.ZodMiniType<T>, create: (context: HookContext, valu
     if (isOptional && (typeof value !== 'object' || value === null)) {
       return { path: [], detail: 'it must be true, false or an object' }
     }
-    const read = readBy(schema, value, 'it ', 1)
+    const read = readBy(schema, value, 'option', 1)
     return 'value' in read ? (context: HookContext) => create(context, read.value) : read.faults[0]
   }
 }

@@ -13,11 +13,11 @@ import type { StopCircumstances } from './machine/observation.ts'
 import { currentPhase } from './machine/position.ts'
 import { type DuePrompt, duePrompt, promptRecord, type TurnEnds } from './machine/prompt.ts'
 import { isPrompted, type WorkflowState } from './machine/state.ts'
+import { waitEnd } from './store/active-runs.ts'
 import { applyEffect, observe } from './store/observe-run.ts'
 import { runDueCheck, type Truster } from './store/phase-check.ts'
 import { checkCommand } from './store/receipts.ts'
 import { putRunFile, removeRunFile } from './store/run-file.ts'
-import { waitEnd } from './store/run-wait.ts'
 import { requireState, runEntry, withRun, writeChanged, writeState } from './store/state-store.ts'
 
 /**

@@ -5,8 +5,7 @@ import { messageOf, PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_ID_FILE } from '../../kernel/files.ts'
 import { forEveryOne } from '../../kernel/values.ts'
 import type { Marker } from '../../marker/marker.ts'
-import { readMarker, requireReadable } from '../../marker/marker-file.ts'
-import { changeMarker } from '../../marker/marker-store.ts'
+import { changeMarker, readMarker, requireReadable } from '../../marker/marker-store.ts'
 import { announcedWait, formatWait, waitsLeft } from '../../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../../marker/stored-marker.ts'
 import { displayPath, recordInJournal, requireTaskFolder } from '../../project/command-context.ts'
@@ -45,7 +44,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const folder = requireTaskFolder(context, task, 'marker', caller.session)
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
   // The code of runs is loaded only for a run.
-  const runs = hasRun ? await import('../../run/store/run-wait.ts') : undefined
+  const runs = hasRun ? await import('../../run/store/active-runs.ts') : undefined
   const announcers: (() => ReturnType<typeof waitOfMarker> | undefined)[] = [
     () =>
       hasRun && requireReadable(readMarker(folder)) === undefined

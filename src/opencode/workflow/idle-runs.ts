@@ -7,8 +7,7 @@ import { cameBack, takeTurn } from '../../run/drive.ts'
 import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
-import { findActiveRuns, unusableNotice, unusableRecord } from '../../run/store/active-runs.ts'
-import { updateRunWait } from '../../run/store/run-wait.ts'
+import { findActiveRuns, unusableNotice, unusableRecord, updateRunWait } from '../../run/store/active-runs.ts'
 
 /**
  * On Claude Code the prompts come when the turn ends; here the agent must call a tool. Requested once per state:

@@ -26,8 +26,6 @@ export const RULE_TEXT = {
   filesNeedRun: 'check.files is allowed only beside check.run',
   pattern: (value: string): string =>
     `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without ".."`,
-  patternsTooWide: (alternatives: number, stars: number): string =>
-    `the patterns must have at most ${alternatives} alternatives ({a,b}) in all, no ranges ({1..9}), and in each pattern at most ${stars} of these: "**", and any "*" after the first in a name (at most two of the latter)`,
   promptPath: (value: string): string =>
     `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without ".."`,
   tooManyInputs: (limit: number): string => `at most ${limit} inputs are allowed`,
@@ -64,8 +62,6 @@ export const RULE_TEXT = {
     `no path leads from phase "${id}" to "end": the run can only fail, when a phase has used up its visits`,
   backToChecklist: (phase: string, list: string): string =>
     `leads back to phase "${phase}", whose tasks are all ticked by then: this phase may add open tasks to "${quote(list, 80)}"; if there are none, the visit has one step, the reason for the verdict`,
-  otherForm: (artifact: string): string =>
-    `another phase has the artifact "${quote(artifact, 80)}" in another Unicode form: some file systems treat both names as one file`,
   unmade: (artifact: string): string => `no phase has the artifact "${quote(artifact, 80)}"`,
   unlisted: (artifact: string): string =>
     `the phase with the artifact "${quote(artifact, 80)}" has no check.json_schema: without a list of steps in the file, the run would stall at once`,

@@ -1,4 +1,4 @@
-import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../../kernel/file-pattern.ts'
+import { expandPatterns, isInsidePattern, PATTERNS_TOO_WIDE } from '../../kernel/file-pattern.ts'
 import type { FaultPath, Finding } from '../../kernel/yaml-text.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
 import { endless, reachedFrom, reversed, waysIn } from './definition.ts'
@@ -105,7 +105,7 @@ function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, 
     if (!isInsidePattern(pattern)) fault(['check', 'files', at], RULE_TEXT.pattern(pattern))
   }
   if (patterns.every(isInsidePattern) && expandPatterns(patterns) === undefined) {
-    fault(['check', 'files'], RULE_TEXT.patternsTooWide(MAX_ALTERNATIVES, MAX_STARS))
+    fault(['check', 'files'], PATTERNS_TOO_WIDE)
   }
   for (const name of ['check', 'step_check'] as const) {
     const schema = phase[name]?.json_schema
@@ -192,7 +192,6 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
   const [start = ''] = ways.keys()
   const reached = reachedFrom(start, ways)
   const stuck = new Set(endless(ways, start))
-  const forms = new Map<string, string>()
   return file.phases.flatMap((phase, index) => {
     const found: Finding[] = []
     const warn = (path: FaultPath, detail: string): void => {
@@ -213,13 +212,6 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
       const isChecklist = steps !== undefined && !Array.isArray(steps) && 'checklist' in steps
       if (isChecklist && leadsHere(target)) warn(['next'], RULE_TEXT.backToChecklist(target, steps.from))
     }
-    if (phase.artifact !== undefined) {
-      const other = forms.get(phase.artifact.normalize().toLowerCase())
-      if (other !== undefined && other.toLowerCase() !== phase.artifact.toLowerCase()) {
-        warn(['artifact'], RULE_TEXT.otherForm(phase.artifact))
-      }
-      forms.set(phase.artifact.normalize().toLowerCase(), phase.artifact)
-    }
     if (phase.steps !== undefined && !Array.isArray(phase.steps)) {
       const { from } = phase.steps
       const makers = file.phases.filter(({ artifact }) => artifact === from)
@@ -239,5 +231,5 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
 export function checkDefinition(value: unknown) {
   const shape = checkShape(value)
   if ('faults' in shape) return { faults: shape.faults, warnings: [], file: undefined }
-  return { ...checkRules(shape.file), file: shape.file }
+  return { ...checkRules(shape.value), file: shape.value }
 }

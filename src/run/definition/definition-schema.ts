@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { described, optionally } from '../../kernel/described.ts'
-import { readBy, type SchemaFault } from '../../kernel/schema-faults.ts'
+import { readBy } from '../../kernel/schema-faults.ts'
 import { MAX_INPUT_LENGTH } from '../../kernel/values.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
@@ -151,13 +151,6 @@ export const DEFINITION_SCHEMA = z.strictObject({
 export type DefinitionFile = z.infer<typeof DEFINITION_SCHEMA>
 export type PhaseFile = DefinitionFile['phases'][number]
 
-export function checkShape(value: unknown): { file: DefinitionFile } | { faults: SchemaFault[] } {
-  const read = readBy(DEFINITION_SCHEMA, value, '', MAX_FAULTS)
-  if ('value' in read) return { file: read.value }
-  return {
-    faults: read.faults.map(({ path, field, detail }) => ({
-      path: field === undefined ? path : [...path, field],
-      detail,
-    })),
-  }
+export function checkShape(value: unknown) {
+  return readBy(DEFINITION_SCHEMA, value, 'file', MAX_FAULTS)
 }

@@ -1,24 +1,25 @@
 import path from 'node:path'
 import { isPast, processAgeMs } from '../../disk/age.ts'
 import { errorText, kindAt } from '../../disk/file-facts.ts'
-import { HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
 import { removeFile } from '../../disk/write.ts'
-import type { Occasion, Payload } from '../../hosts/payload.ts'
+import { MAIN_AGENT, type Moment, type Occasion, type Payload } from '../../hosts/payload.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
-import { messageOf, PostflightError } from '../../kernel/errors.ts'
+import { type ErrorArguments, messageOf, PostflightError } from '../../kernel/errors.ts'
 import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { oneLine, quote } from '../../kernel/text.ts'
-import type { Recorded } from '../../project/journal-entry.ts'
-import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
+import { announcedWait, sessionEvent, waitsLeft } from '../../marker/marker-wait.ts'
+import { announcesWait, idsIn, WAIT_LINE } from '../../marker/recorded-owner.ts'
+import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
+import { type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { firstOfItsPlace, foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { UnfinishedStatus, UnfinishedWorkflow } from '../../stop/recovery.ts'
-import { afterSessionStart } from '../machine/agent-stop.ts'
+import { afterSessionStart, afterWaitEvent } from '../machine/agent-stop.ts'
 import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { stepWords } from '../run-messages.ts'
 import { eachRunFile, type ListedRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
-import { changeRun } from './run-wait.ts'
-import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
+import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
 
 export type UnusableRun = SearchProblem & Readonly<{ root: string; task: string | undefined }>
 
@@ -148,4 +149,58 @@ export function progress(state: WorkflowState): string {
 
 function attemptWords(ended: number, limit: number): string {
   return `attempt ${Math.min(ended + 1, limit)} of ${limit}`
+}
+
+/** Announces and ends the wait of a run: docs/design.md, "Waiting". */
+
+export function announceRunWait(
+  folder: TaskFolder,
+  { session, agent }: { readonly session: string | undefined; readonly agent: string | undefined },
+  purpose: string,
+) {
+  return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
+    const state = readState(folder)
+    if (state?.active !== true) return undefined
+    const refused = (why: ErrorArguments['wait-refused']['why']): PostflightError =>
+      new PostflightError('wait-refused', { path: stateDisplayPath(folder), task: taskWord(folder), why })
+    if (state.hostSession === undefined || state.hostSession !== session) throw refused('run-of-other-session')
+    if (agent !== undefined && agent !== MAIN_AGENT) throw refused('run-by-sub-agent')
+    const left = waitsLeft(state.wait, state.waits)
+    if (left === 'no') throw refused('run-limit')
+    const wait = announcedWait(purpose, state.wait, state.waits)
+    writeState(folder, { ...state, wait }, state)
+    return { id: state.id, path: path.join(folder.path, RUN_STATE_FILE), count: wait.count, left }
+  })
+}
+
+/** Takes the run's lock. Most runs do not wait, and need none. */
+export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' | 'command'): Recorded[] {
+  const { session, output } = moment.payload
+  const change = (state: WorkflowState): WorkflowState => {
+    const written = { id: state.id, changedMs: stateWrittenMs(folder) }
+    const announces = kind === 'command' && announcesWait(written, moment, idsIn(output, WAIT_LINE))
+    return afterWaitEvent(state, sessionEvent(moment, announces ? 'announcement' : kind), Date.now())
+  }
+  return changeRun(folder, session, change, kind === 'stop' ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS)
+}
+
+/** Returns the record of a wait that ended. */
+export function changeRun(
+  folder: TaskFolder,
+  session: string | undefined,
+  change: (state: WorkflowState) => WorkflowState,
+  patienceMs = HOOK_PATIENCE_MS,
+): Recorded[] {
+  return withRunLock(folder, patienceMs, () => {
+    const state = readState(folder)
+    if (state?.active !== true || state.hostSession !== session) return []
+    const changed = change(state)
+    writeChanged(folder, changed, state)
+    return waitEnd(folder.task, state, changed).map((entry) => ({ root: folder.root, entry }))
+  })
+}
+
+export function waitEnd(task: string, { wait, hostSession }: WorkflowState, after: WorkflowState): JournalEntry[] {
+  if (wait === undefined || after.wait !== undefined) return []
+  return [{ event: 'wait-end', task, hostSession, detail: wait.for }]
 }

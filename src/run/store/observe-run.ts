@@ -2,8 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import fs from 'node:fs'
 import path from 'node:path'
 import { CHANGING, closeQuietly } from '../../disk/file-facts.ts'
-import { inspectInside, inspectNamed, lastNamed, makeFoldersInside, moveToFree } from '../../disk/folders.ts'
-import { readSmallBytes } from '../../disk/read.ts'
+import { inspectInside, inspectNamed, lastNamed, moveInside, readInside } from '../../disk/folders.ts'
 import { isSystemCode, PostflightError } from '../../kernel/errors.ts'
 import { counted, quote } from '../../kernel/text.ts'
 import { attempt, isJsonObject, parseJson } from '../../kernel/values.ts'
@@ -190,7 +189,7 @@ export function applyEffect(folder: string, effect: Effect): void {
   const { kind } = inspectInside(folder, effect.file)
   // Folders and links are moved too, so that they do not count as the next result.
   if (kind === 'absent' || kind === 'elsewhere') return
-  moveToFree(path.join(folder, effect.file), makeFoldersInside(folder, effect.folder), effect.name)
+  moveInside(folder, effect.file, effect.folder, effect.name)
 }
 
 /** Each may be as large as an artifact, and `status` always reads them. */
@@ -214,19 +213,16 @@ function lengthOf(folder: string, source: StepSource): number | undefined {
 
 /** Faults in agents' files are results, which agents can correct. */
 function readAgentsFile(folder: string, name: string, limit: number, inspect = inspectInside) {
-  const found = inspect(folder, name)
-  if (found.kind === 'absent') return found
+  const read = readInside(folder, name, limit, inspect)
   const wrong = (why: string) => ({ kind: 'wrong', why: `${quote(name)} ${why}` }) as const
-  if (found.kind !== 'file') return wrong(unreadable(folder, name, found.what))
-  const read = readSmallBytes(found.path, limit)
   if (read.kind === 'unreadable') return wrong(unreadable(folder, name, read.detail))
   return read.kind === 'absent' || read.whole ? read : wrong(`is larger than ${limit} bytes, too large to be checked`)
 }
 
 function readJson(folder: string, name: string, limit: number, inspect = inspectInside) {
   const read = readAgentsFile(folder, name, limit, inspect)
-  if (read.kind !== 'bytes') return read
-  const json = parseJson(read.bytes.toString())
+  if (read.kind !== 'text') return read
+  const json = parseJson(read.text)
   if ('value' in json) return { kind: 'json', value: json.value } as const
   return { kind: 'wrong', why: `${quote(name)} is not JSON (${quote(json.fault, 120)})` } as const
 }
@@ -243,9 +239,8 @@ const CHECKLIST_LIMIT = 131_072
 
 function readChecklistFile(folder: string, name: string) {
   const read = readAgentsFile(folder, name, CHECKLIST_LIMIT, inspectNamed)
-  if (read.kind !== 'bytes') return read
-  if (!isUtf8(read.bytes)) return { kind: 'wrong' as const, why: `${quote(name)} is not UTF-8` }
-  return { kind: 'text' as const, text: read.bytes.toString() }
+  if (read.kind !== 'text' || isUtf8(read.bytes)) return read
+  return { kind: 'wrong' as const, why: `${quote(name)} is not UTF-8` }
 }
 
 function seeTasks(folder: string, name: string): StepsSeen {

@@ -40,7 +40,7 @@ const RULE = z.strictObject({
 export const REACTIVE_RULES: z.ZodMiniType<readonly ReactiveRule[]> = z.array(RULE)
 
 export function readRules(value: unknown) {
-  const read = readBy(REACTIVE_RULES, value, 'it ', 1)
+  const read = readBy(REACTIVE_RULES, value, 'option', 1)
   if ('value' in read) return read.value
   const [{ path, detail }] = read.faults
   const [index, ...fields] = path

@@ -83,12 +83,12 @@ export const budgetedDefinition: fc.Arbitrary<Ready> = fc
 /** Checks a written definition and returns it ready to run. @throws for a definition with faults. */
 export function ready(value: unknown): Ready {
   const shape = checkShape(value)
-  if (!('file' in shape)) throw new Error(JSON.stringify(shape.faults))
-  const { faults } = checkRules(shape.file)
+  if (!('value' in shape)) throw new Error(JSON.stringify(shape.faults))
+  const { faults } = checkRules(shape.value)
   if (faults.length > 0) throw new Error(JSON.stringify(faults))
-  const definition = readDefinition(JSON.parse(JSON.stringify(snapshotOf(shape.file, () => 'text'))))
+  const definition = readDefinition(JSON.parse(JSON.stringify(snapshotOf(shape.value, () => 'text'))))
   if (definition === undefined) throw new Error('the snapshot cannot be read')
-  return { definition, file: shape.file }
+  return { definition, file: shape.value }
 }
 
 const WORKS: readonly Work[] = ['pass', 'pass', 'fail', 'invalid', 'nothing']

@@ -6,8 +6,8 @@ import { checkShape, type DefinitionFile } from '../../../src/run/definition/def
 function fileOf(...nexts: unknown[]): DefinitionFile {
   const phases = nexts.map((next, at) => ({ id: 'abcdef'[at], prompt: 'p', artifact: `${at}`, next }))
   const shape = checkShape({ name: 'x', phases })
-  if (!('file' in shape)) throw new Error(JSON.stringify(shape.faults))
-  return shape.file
+  if (!('value' in shape)) throw new Error(JSON.stringify(shape.faults))
+  return shape.value
 }
 
 const judged = (pass: string, fail: string) => ({ pass, fail, verdict: '/ok' })
