@@ -62,6 +62,8 @@ export const RULE_TEXT = {
     `no path leads from phase "${id}" to "end": the run can only fail, when a phase has used up its visits`,
   backToChecklist: (phase: string, list: string): string =>
     `leads back to phase "${phase}", whose tasks are all ticked by then: this phase may add open tasks to "${quote(list, 80)}"; if there are none, the visit has one step, the reason for the verdict`,
+  otherForm: (artifact: string): string =>
+    `another phase has the artifact "${quote(artifact, 80)}" in another Unicode form: some file systems treat both names as one file`,
   unmade: (artifact: string): string => `no phase has the artifact "${quote(artifact, 80)}"`,
   unlisted: (artifact: string): string =>
     `the phase with the artifact "${quote(artifact, 80)}" has no check.json_schema: without a list of steps in the file, the run would stall at once`,

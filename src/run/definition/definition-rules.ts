@@ -192,6 +192,7 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
   const [start = ''] = ways.keys()
   const reached = reachedFrom(start, ways)
   const stuck = new Set(endless(ways, start))
+  const forms = new Map<string, string>()
   return file.phases.flatMap((phase, index) => {
     const found: Finding[] = []
     const warn = (path: FaultPath, detail: string): void => {
@@ -211,6 +212,13 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
       const steps = byId.get(target)?.steps
       const isChecklist = steps !== undefined && !Array.isArray(steps) && 'checklist' in steps
       if (isChecklist && leadsHere(target)) warn(['next'], RULE_TEXT.backToChecklist(target, steps.from))
+    }
+    if (phase.artifact !== undefined) {
+      const other = forms.get(phase.artifact.normalize().toLowerCase())
+      if (other !== undefined && other.toLowerCase() !== phase.artifact.toLowerCase()) {
+        warn(['artifact'], RULE_TEXT.otherForm(phase.artifact))
+      }
+      forms.set(phase.artifact.normalize().toLowerCase(), phase.artifact)
     }
     if (phase.steps !== undefined && !Array.isArray(phase.steps)) {
       const { from } = phase.steps

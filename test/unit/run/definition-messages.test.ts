@@ -26,6 +26,7 @@ describeSentences('the broken rules of a definition', RULE_TEXT, {
   unreachable: [['plan']],
   endless: [['plan']],
   backToChecklist: [['work', 'tasks.md']],
+  otherForm: [['plän.md']],
   unmade: [['plan.md']],
   unlisted: [['plan.json']],
   madeLater: [['plan.md', 'make']],

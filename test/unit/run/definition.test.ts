@@ -244,6 +244,7 @@ describe('a definition with faults of shape and of sense', () => {
   ]
   const CHAIN = ['a', 'b', 'c'].map((id) => leaving(id, id))
   const unbounded = ['b', 'c', 'd'].map((id, at) => `${at + 1}.id: ${RULE_TEXT.unbounded(id)}`)
+  const [composed, decomposed] = ['\u00fcber.md', 'u\u0308ber.md']
   const TASKS = { from: 'a.json', checklist: true }
   const BACK = { ...LISTS, next: 'b', max_visits: 2 }
   const later = `0.steps.from: ${RULE_TEXT.madeLater('a.json', 'b')}`
@@ -264,6 +265,9 @@ describe('a definition with faults of shape and of sense', () => {
     ['no loop that a failing verdict ends', [to('a', 'b'), to('b', way('a', 'end'))], []],
     ['each of two such loops, although another way leads to the end', LOOPS, [endless(3, 'd'), endless(5, 'f')]],
     ['only once a loop that no path leads to', [to('a', 'end'), to('b', 'b')], [`1.id: ${RULE_TEXT.unreachable('b')}`]],
+    ['two Unicode forms', leavingAll(composed, decomposed), [`1.artifact: ${RULE_TEXT.otherForm(decomposed)}`]],
+    ['no names that differ otherwise', leavingAll(composed, 'uber.md'), []],
+    ['no equal names, which are a fault', leavingAll(composed, composed), []],
     ['steps from the artifact of a later phase', [TAKES, PHASE], [later]],
     ['tasks from the artifact of a later phase', [{ ...TAKES, steps: TASKS }, PHASE], [later]],
     ['no steps from an artifact with a schema', [LISTS, TAKES], []],
