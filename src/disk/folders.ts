@@ -3,7 +3,7 @@ import path from 'node:path'
 import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { attempt, succeeds } from '../kernel/values.ts'
-import { errorCode, kindAt } from './file-facts.ts'
+import { errorCode, kindAt, kindIfSeen } from './file-facts.ts'
 import { type FileRead, readSmallFile } from './read.ts'
 import { createFile, sync } from './write.ts'
 
@@ -61,7 +61,9 @@ export function hideFromGit(folder: string): void {
 }
 
 export function makeHiddenFolder(folder: string): void {
-  if (makeLastingFolder(folder)) hideFromGit(folder)
+  makeLastingFolder(folder)
+  // A full disk or a kill may have left an older folder without it.
+  if (kindIfSeen(`${folder}/.gitignore`) === undefined) hideFromGit(folder)
 }
 
 /** Through real folders only: an agent or a clone may have filled the task folder. `relative` has `/` and no `..`. */

@@ -59,11 +59,13 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
   })
   const trusted = task === undefined && hasDoneFile(root) ? readTrusted(root, context) : undefined
+  const failedBefore = failures.length
   if (task === undefined) forEveryOne(sessionFolders(root), failures, bypassDone)
   if (trusted !== undefined) forEveryOne([trusted], failures, (copy) => bypassNewSessions(root, copy))
+  const isDoneBypassed = trusted !== undefined && failures.length === failedBefore
   const stopped = task === undefined ? await stopRuns(context, root, failures) : []
   const lines = [
-    ...(trusted !== undefined ? ['specs/done.yaml: the next stop of each session goes through'] : []),
+    ...(isDoneBypassed ? ['specs/done.yaml: the next stop of each session goes through'] : []),
     ...done.map(({ path }) => `${path}: the next stop goes through and removes it`),
     ...stopped.map(({ path, resume }) => `${path}: the workflow was stopped; to continue it: ${resume}`),
   ]

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { kindIfSeen } from '../../disk/file-facts.ts'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
@@ -7,7 +8,15 @@ import { viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
 import type { Removal, Target } from '../../setup/install/target.ts'
-import { carryOut, HOSTS, isOfClaude, removalsFrom, removeRecord, targetOf } from '../../setup/install/target.ts'
+import {
+  carryOut,
+  HOSTS,
+  isOfClaude,
+  recordOf,
+  removalsFrom,
+  removeRecord,
+  targetOf,
+} from '../../setup/install/target.ts'
 import { settingsLocations, uninstallLine } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
 import { SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
@@ -143,7 +152,9 @@ function scopeThatHolds(context: CommandContext, host: string): string {
   // A file that cannot be read may hold the hook.
   const fault = locations.find((one) => one.fault !== undefined)?.fault
   if (holds === undefined && fault !== undefined) throw fault
-  return holds?.scope ?? 'project'
+  // An \`uninstall\` that was interrupted left only the record.
+  const left = holds ?? locations.find(({ file }) => kindIfSeen(recordOf(file)) === 'file')
+  return left?.scope ?? 'project'
 }
 
 function projectLine(context: CommandContext, { file, after, kept }: ProjectRemoval, dryRun: boolean): string {

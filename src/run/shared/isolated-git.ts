@@ -69,8 +69,8 @@ export async function runGit({ root, until, input }: GitCall, ...words: readonly
   const bytes = Buffer.concat(pieces)
   if (end.kind === 'exited') return { status: end.exitCode, bytes, detail: reasonIn(complaint) }
   if (end.kind === 'not-started') return { status: undefined, bytes, detail: `git cannot be started (${end.detail})` }
-  const detail = end.kind === 'killed' ? reasonIn(complaint) : 'it took too long, or answered too much'
-  return { status: undefined, bytes, detail }
+  const ended = end.kind === 'killed' ? `git was killed by ${end.signal}` : 'it took too long, or answered too much'
+  return { status: undefined, bytes, detail: (end.kind === 'killed' && reasonIn(complaint)) || ended }
 }
 
 function reasonIn(complaint: string): string {

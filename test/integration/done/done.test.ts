@@ -523,6 +523,9 @@ describe('an emergency', () => {
     await project.cli(['trust', '--yes'])
     const transcript = project.transcript()
     await edit(project, 'src/b.ts')
+    mkdirSync(project.at('specs/.postflight/bypassed.json'), { recursive: true })
+    expect(await project.cli(['bypass', '--all'])).toMatchObject({ status: 73, stdout: '' })
+    rmSync(project.at('specs/.postflight'), { recursive: true })
     const stdout = 'specs/done.yaml: the next stop of each session goes through\n'
     expect(await project.cli(['bypass', '--all'])).toMatchObject({ stdout })
     expect((await stops(project, { transcript_path: transcript, prompt_id: 'p1' })).answer).toEqual({})

@@ -63,14 +63,17 @@ async function findings(project: Project): Promise<[ok: boolean, what: string, f
 const NOTE = 'the workflow "flow" is running: phase only, attempt 1 of 3'
 
 describe.concurrent('a run file', () => {
-  it('exists while the run is active, names it, and is hidden from git', async () => {
-    const project = await started(createProject)
+  it('exists while the run is active, names it, and is hidden from git, as is the state', async () => {
+    // A full disk leaves folders that nothing hides.
+    const files = { [`${RUNNING}/.1.tmp`]: '', [`${IN_TASK}/workflow/shared.json.1.tmp`]: '' }
+    const project = await started(() => createProject({ files }))
     const { id } = project.state()
     expect(id).toMatch(/^wf_[a-z0-9]{12}$/)
     expect(JSON.parse(project.read(RUN_FILE))).toEqual({ id, path: '007_flow' })
     expect(project.read(`${IN_TASK}/workflow/id`)).toBe(`${id}\n`)
     expect(project.has(MARKER)).toBe(false)
-    expect(project.read(`${RUNNING}/.gitignore`)).toBe('*\n')
+    for (const folder of [RUNNING, 'specs/.postflight', `${IN_TASK}/workflow`])
+      expect(project.read(`${folder}/.gitignore`)).toBe('*\n')
     project.write(`${IN_TASK}/out.txt`, 'done')
     expect((await stopped(project)).answer.systemMessage).toContain('completed')
     expect(runFiles(project)).toEqual([])
@@ -148,6 +151,7 @@ describe.concurrent('the run continues after', () => {
     ['git stash -u of work', ['add flow.json', 'commit -qm x', 'stash -u']],
     ['git clean -fd', ['add flow.json', 'commit -qm x', 'clean -fd']],
     ['git reset --hard', ['add -A', 'commit -qm x', 'reset -q --hard']],
+    ['its id was removed: the run file still leads to it', ['clean -qfx specs/007_flow/workflow/id']],
     ['git checkout of another branch', ['add -A', 'commit -qm x', 'checkout -q --orphan other', 'rm -rqf .']],
   ])('%s', async (what, commands) => {
     const project = await started(makerOf(what === 'git stash -u', { git: false }))
@@ -156,7 +160,7 @@ describe.concurrent('the run continues after', () => {
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     await git(project, ...commands)
     expect(await promptOf(project)).toContain('attempt 2 of 3')
-    expect(runFiles(project)).toEqual(['007_flow'])
+    expect([runFiles(project), project.has(`${IN_TASK}/workflow/id`)]).toEqual([['007_flow'], true])
   })
 
   it.each([
@@ -210,13 +214,6 @@ describe.concurrent('the run continues after', () => {
     await project.cli(['workflow', 'resume', '7'], { env: ENV })
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     expect(runFiles(project)).toEqual(['007_flow'])
-  })
-
-  it('its id was removed: the run file still leads to it', async () => {
-    const project = await started()
-    rmSync(project.at(IN_TASK, 'workflow/id'))
-    expect(await promptOf(project)).toContain('do it')
-    expect(project.has(`${IN_TASK}/workflow/id`)).toBe(true)
   })
 
   it('a linked worktree was made: the run belongs to the main one', async () => {

@@ -154,7 +154,7 @@ it('a record of the share that is not valid is a fault, and does not count as no
 })
 
 describe("the user's own git", () => {
-  it('gives the reason of ssh, not what git says after it, and waits for no process that ssh leaves', async () => {
+  it('gives the reason of ssh, or that git was killed, and waits for no process that ssh leaves', async () => {
     const { one } = await started()
     // As ControlPersist does, it keeps stderr open.
     one.write('ssh.sh', "sleep 9 >/dev/null & echo 'a@b: Permission denied (publickey).' >&2\nexit 255\n")
@@ -162,6 +162,8 @@ describe("the user's own git", () => {
     git(one.dir, 'config', 'core.sshCommand', `sh ${one.at('ssh.sh')}`)
     const { stderr } = await one.workflow('publish', '7')
     expect(stderr).toMatch(/^postflight: .*Permission denied \(publickey\)\. It goes on here/)
+    one.write('ssh.sh', 'kill -9 0\n')
+    expect((await one.workflow('publish', '7')).stderr).toContain(': git was killed by SIGKILL. It goes on here')
   })
 
   it('may have the remote as a mirror, and push to another address than it fetches from: the run is there', async () => {

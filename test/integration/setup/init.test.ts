@@ -362,12 +362,14 @@ describe.concurrent('init', () => {
     expect(filesOf(project)).toEqual(before)
   })
 
-  it('writes a path of this machine, and rules without npx, only into settings that are not shared; uninstall finds them', async () => {
+  it('writes a path of this machine, and rules without npx, only into settings that are not shared; uninstall finds them, and a record alone', async () => {
     const project = createSourceProject()
     const before = project.snapshot()
     const run = await project.cli(['init', '--yes', '--root', '.'])
     expect([SETTINGS, LOCAL].filter((name) => project.has(name))).toEqual([LOCAL])
     expect(project.read(LOCAL)).not.toContain('npx')
+    await project.cli(['uninstall'])
+    project.write(`${LOCAL}.postflight-rules`, '{}\n')
     await project.cli(['uninstall'])
     expect(run.stdout).toContain('postflight uninstall --root . --scope local')
     expect(project.snapshot()).toEqual(before)
