@@ -152,7 +152,7 @@ function scopeThatHolds(context: CommandContext, host: string): string {
   // A file that cannot be read may hold the hook.
   const fault = locations.find((one) => one.fault !== undefined)?.fault
   if (holds === undefined && fault !== undefined) throw fault
-  // An \`uninstall\` that was interrupted left only the record.
+  // An interrupted `uninstall` left only the record.
   const left = holds ?? locations.find(({ file }) => kindIfSeen(recordOf(file)) === 'file')
   return left?.scope ?? 'project'
 }
