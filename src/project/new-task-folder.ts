@@ -8,6 +8,8 @@ import type { TaskFolder } from './task-folder.ts'
 import * as naming from './task-folder.ts'
 import { isMeant, isNamed, listTaskFolders, taskFolderBelow } from './task-folders.ts'
 
+type Location = Pick<CommandContext, 'rootOption' | 'environment' | 'cwd' | 'findHome'>
+
 /** `isNewRoot`: whether its root had no specs/. */
 export async function inTaskFolder<Result>(
   context: CommandContext,
@@ -36,14 +38,14 @@ export async function inFolder<Result>(folder: TaskFolder, work: () => Result | 
 }
 
 /** Never a folder that is itself named `specs` (a link, for example), but the one above. */
-export function newRootFolder(context: CommandContext): string {
+export function newRootFolder(context: Location): string {
   const location = newProjectFolder(context)
   if (location === undefined) throw new PostflightError('root-unlikely', { start: context.cwd })
   return path.basename(location) === SPECS_FOLDER ? path.dirname(location) : location
 }
 
 /** Undefined in a home folder and `/`: a specs/ there would be the root of every project below. */
-export function newProjectFolder(context: CommandContext): string | undefined {
+export function newProjectFolder(context: Location): string | undefined {
   const start = startOf(context)
   if (start.explicit) return start.path
   const repository = findCommandRepository(start.path)

@@ -8,9 +8,10 @@ import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
 import { detailOf, internalError, messageForUser, type Reporter } from '../../opencode-hooks/factory.ts'
+import { homeFolder } from '../../project/home-folder.ts'
 import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
-import { inFolder, taskFolderFor } from '../../project/new-task-folder.ts'
+import { inFolder, newRootFolder, taskFolderFor } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { findTaskFolder, taskFolderBelow } from '../../project/task-folders.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
@@ -87,7 +88,12 @@ export class WorkflowDriver {
     driven.set(folder.path, { session, controller })
     const signals = [controller.signal, ...(signal === undefined ? [] : [signal])]
     try {
-      if (request.definition !== '') await this.#start(folder, request, caller.root)
+      if (request.definition !== '') {
+        // Also if the client that ran it was killed.
+        const present = readState(folder)
+        if (present !== undefined && needOf(present).kind !== 'nothing') return begunAlready(folder)
+        await this.#start(folder, request, caller.root)
+      }
       return await this.#drive(folder, caller, AbortSignal.any(signals))
     } finally {
       driven.delete(folder.path)
@@ -95,15 +101,17 @@ export class WorkflowDriver {
   }
 
   #locate({ task, definition }: RunRequest, conversation: string): TaskFolder {
-    const roots = this.#ports.findRoots(conversation)
+    const { folder: cwd, findRoots } = this.#ports
+    const roots = findRoots(conversation)
     const [root] = roots
-    if (root === undefined) throw new PostflightError('root-none', { start: this.#ports.folder })
     if (definition !== '') {
+      const location = { rootOption: undefined, environment: process.env, cwd, findHome: homeFolder }
       // A model may give the folder's path.
-      return taskFolderFor(root, task.replace(/^specs\//, ''), undefined, (slug) =>
+      return taskFolderFor(root ?? newRootFolder(location), task.replace(/^specs\//, ''), undefined, (slug) =>
         taskFolderName({ number: Number(task), separator: '_', slug }),
       )
     }
+    if (root === undefined) throw new PostflightError('root-none', { start: cwd })
     const found = roots.flatMap((one) => findTaskFolder(one, task) ?? [])
     const isDriven = (one: TaskFolder): boolean => {
       const state = readState(one)
@@ -196,6 +204,10 @@ export class WorkflowDriver {
 
 function workflowOf({ task }: TaskFolder): string {
   return `The workflow of task ${quote(task, 80)}`
+}
+
+function begunAlready(folder: TaskFolder): string {
+  return `${workflowOf(folder)} has begun already. To continue it here, call workflow_run again, with an empty definition. To end it for good: \`postflight workflow abort ${quote(folder.task, 80)}\`.`
 }
 
 function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {

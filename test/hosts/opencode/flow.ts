@@ -29,8 +29,7 @@ export function worker(
     if (prompt === undefined) return left.shift()
     const place = placeOf(prompt) ?? ''
     const other = await instead(place, turn)
-    if (other !== undefined) return other
-    return turn.lastToolResult === undefined ? bash(WORK[place] ?? 'false') : say('Done.')
+    return other ?? (turn.lastToolResult === undefined ? bash(WORK[place] ?? 'false') : say('Done.'))
   }
 }
 
@@ -46,7 +45,6 @@ export function mainTurns(turns: readonly Turn[]): Turn[] {
 export function projectWithFlow(options: GuardedOptions = {}): GuardedProject {
   const guarded = guardedProject(options)
   guarded.project.write('flow.yaml', FOUR_PHASES)
-  guarded.project.write('specs/README.md', 'The tasks.\n')
   return guarded
 }
 

@@ -16,6 +16,7 @@ import type { GuardedProject, Talk } from './guarded.ts'
 
 const ARCHIVE = ['1-1.json', '2-1.json', '2-2.json', '3-1.json', '3-2.json', '3-3.json']
 const START_FLOW = runWorkflow(TASK, 'flow.yaml')
+const START_BY_CLI = bash('postflight workflow start 7 flow --definition flow.yaml')
 
 /** The work of all phases but one, whose turn never ends. */
 const hangingAt = (hangs: string) => (place: string) => (place === hangs ? NEVER : undefined)
@@ -149,9 +150,8 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
   it('that the agent started with the CLI gets a driver: when the agent ends its turn, it is asked to call the tool', async () => {
     const guarded = projectWithFlow()
-    const start = bash('postflight workflow start 7 flow --definition flow.yaml')
     const { ran, model } = await guarded.run({
-      main: worker([start, say('Started.'), runWorkflow('7'), say('All is done.')]),
+      main: worker([START_BY_CLI, say('Started.'), runWorkflow('7'), say('All is done.')]),
     })
     expect(mainTurns(model.turns('main'))[2]?.lastUserText).toContain(
       'call the tool workflow_run once, with the task "007_flow"',
@@ -161,8 +161,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
   })
 
   it('asks an agent that does not want to call the tool once', async () => {
-    const start = bash('postflight workflow start 7 flow --definition flow.yaml')
-    const main = worker([start, say('Started.'), say('I would rather not.')])
+    const main = worker([START_BY_CLI, say('Started.'), say('I would rather not.')])
     const { model } = await projectWithFlow().talk({ main }, { turns: 3 })
     expect(model.turns('main')).toHaveLength(3)
   })
@@ -183,10 +182,13 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(guarded.story().filter((line) => /create|block|clear/.test(line))).toEqual(['create', 'block 1', 'clear'])
   })
 
-  it('ends as stopped when a turn of a phase fails, and says why', async () => {
+  it('ends as stopped when a turn of a phase fails, and says why; its definition does not start it again', async () => {
     const guarded = projectWithFlow()
-    const { model } = await drive(guarded, (place) => (place === 'plan 1' ? { failure: { status: 400 } } : undefined))
-    expect(resultIn(model)).toMatch(/is stopped: the turn in OpenCode failed: .*the test's script says 400/)
+    const fails = (place: string) => (place === 'plan 1' ? { failure: { status: 400 } } : undefined)
+    const { model } = await guarded.talk({ main: worker([START_FLOW, START_FLOW, say('So be it.')], fails) })
+    const [why, again] = mainTurns(model.turns('main')).at(-1)?.toolResults ?? []
+    expect(why).toMatch(/is stopped: the turn in OpenCode failed: .*the test's script says 400/)
+    expect(again).toContain('has begun already. To continue it here, call workflow_run again, with an empty definition')
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan', phase_attempts: 0 })
   })
 
