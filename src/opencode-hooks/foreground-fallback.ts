@@ -38,7 +38,7 @@ export const createForegroundFallbackHook = factory(
     const notified = new Set<string>()
     const noticeOnce = async (event: HostEvent): Promise<void> => {
       const session = event.properties?.sessionID ?? ''
-      const chain = chains[sessions.agentOf(session) ?? '']
+      const chain = chains[sessions.of(session).agent ?? '']
       if (chain === undefined || notified.has(session) || rateLimitIn(event) === undefined) return
       notified.add(session)
       if (!(await sessions.isMain(session))) return
@@ -56,7 +56,7 @@ export const createForegroundFallbackHook = factory(
         await (oneShot ? noticeOnce(event) : switching.onEvent(event))
       },
       async 'chat.message'(_input, { message }) {
-        sessions.noteMessage(message)
+        sessions.of(message.sessionID).agent = message.agent
         if (oneShot) inProvider.noteMessage(message)
         else switching.noteMessage(message)
       },

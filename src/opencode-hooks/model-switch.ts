@@ -99,7 +99,7 @@ export function createModelSwitch({ client, reporter, sessions, chains, rateLimi
   }
 
   async function switchModel(session: string, conversation: Conversation, limit: 'retrying' | 'failed'): Promise<void> {
-    const chain = chains[sessions.agentOf(session) ?? '']
+    const chain = chains[sessions.of(session).agent ?? '']
     if (chain === undefined || !(await sessions.isMain(session))) return
     const { asked } = await readLastMessages(client, session)
     const parts = sendableParts(asked?.parts ?? [])

@@ -22,20 +22,22 @@ type StopRouterParts = PhasePorts & Readonly<{ guard: Guard; driver: WorkflowDri
 
 function createStopRouter({ client, sessions, turns, guard, subAgents, driver }: StopRouterParts) {
   const answerIdle = createIdleGuard(client, sessions, guard)
-  const inLoop = createInLoopGuard(client, guard)
+  const inLoop = createInLoopGuard(client, sessions, guard)
   const oneShot = api.isOneShot(process.argv)
-  const background = new Set<string>()
   let asksBeforeStop = false
 
   function isHeldInLoop(agent: Agent): boolean {
     if (asksBeforeStop) return false
-    return agent.agent === MAIN_AGENT ? oneShot : background.has(agent.session)
+    return agent.agent === MAIN_AGENT ? oneShot : sessions.of(agent.session).isBackground === true
   }
 
   async function onEvent({ event }: { readonly event: api.HostEvent }): Promise<void> {
     const { type, properties: { sessionID, part } = {} } = event
     const deleted = sessions.noteEvent(event)
-    if (deleted !== undefined) forget(deleted)
+    if (deleted !== undefined) {
+      driver.noteDeleted(deleted)
+      turns.ring(deleted, true)
+    }
     if (type === 'message.part.updated' && part?.type === 'tool' && part.tool === 'task') {
       noteBackground(part.state?.metadata)
     }
@@ -62,7 +64,7 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
     const session = output.metadata?.sessionId
     if (tool !== 'task' || typeof session !== 'string') return
     noteBackground(output.metadata)
-    if (!background.has(session)) await subAgents.taskEnded(session, output)
+    if (!sessions.of(session).isBackground) await subAgents.taskEnded(session, output)
   }
 
   /** For a hook that has been proposed to OpenCode. */
@@ -71,22 +73,15 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
     const agent = await sessions.identify(sessionID)
     const isMain = agent.agent === MAIN_AGENT
     // Other sub-agents are blocked at the end of their `task`.
-    if (!isMain && !background.has(sessionID)) return
+    if (!isMain && !sessions.of(sessionID).isBackground) return
     const { reason } = await guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(sessionID) : 0)
     if (reason !== undefined) Object.assign(output, { stop: false, continue: true, message: reason })
   }
 
   function noteBackground(metadata: Readonly<Record<string, unknown>> | undefined): void {
     if (metadata?.background === true && typeof metadata.sessionId === 'string') {
-      background.add(metadata.sessionId)
+      sessions.of(metadata.sessionId).isBackground = true
     }
-  }
-
-  function forget(session: string): void {
-    driver.noteDeleted(session)
-    turns.ring(session, true)
-    inLoop.forget(session)
-    background.delete(session)
   }
 
   return {
@@ -147,9 +142,10 @@ export async function server(
   const own: api.Hooks = {
     ...createStopRouter({ ...ports, guard, driver }),
     async 'chat.message'(_input, { message, parts }) {
-      sessions.noteMessage(message)
+      const facts = sessions.of(message.sessionID)
+      facts.agent = message.agent
       if (isOwnMessage(parts) || isNotice(parts)) return
-      sessions.prompts.set(message.sessionID, message.id)
+      facts.prompt = message.id
       await guard.begins(await sessions.identify(message.sessionID))
     },
     async 'shell.env'({ sessionID, cwd }, { env }) {
@@ -163,7 +159,7 @@ export async function server(
     },
     async 'command.execute.before'(input, { parts }) {
       // The command counts as the user's last message.
-      sessions.prompts.set(input.sessionID, `command-${Date.now()}`)
+      sessions.of(input.sessionID).prompt = `command-${Date.now()}`
       if (!ownsCommand || input.command !== api.WORKFLOW_COMMAND) return
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
     },

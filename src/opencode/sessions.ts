@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { need, type SessionInfo } from '../hosts/opencode/api.ts'
-import { SessionTree } from '../hosts/opencode/conversation.ts'
+import { need } from '../hosts/opencode/api.ts'
+import { type MessageLocation, type SessionFacts, SessionTree } from '../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../hosts/payload.ts'
 import { attempt } from '../kernel/values.ts'
 import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/command-context.ts'
@@ -20,42 +20,52 @@ export interface Agent {
 
 const MAX_FOLDERS = 20
 
-export class Sessions extends SessionTree {
-  /** In ms. */
-  readonly births = new Map<string, number>()
-  /** The last message of each session that the plugin did not write. */
-  readonly prompts = new Map<string, string>()
-  readonly #folders = new Map<string, Set<string>>()
-  /** OpenCode reports the folder in which a shell starts, but not a change of folder (`project/command-context.ts`). */
-  readonly #rootsFiles = new Map<string, string>()
+/** Of a loop in which stops are blocked (`guard/in-loop.ts`). */
+export class Step {
+  tools = 0
+  provisional: MessageLocation | undefined
+  /** Whether the next request is a compaction's, which ends with the last message of the conversation (1.18.34). */
+  isCompacting = false
+  /** A stop was allowed although a block had been predicted (a full disk): the next prediction would be the same. */
+  wasAllowed = false
+  /** Empty messages, which are removed once the loop has ended. */
+  readonly withdrawn: MessageLocation[] = []
+}
 
+interface Facts extends SessionFacts {
+  /** Its last message that the plugin did not write. */
+  prompt?: string
+  /** In which its shells started. */
+  folders?: Set<string>
+  /** OpenCode reports no change of folder (`project/command-context.ts`). */
+  rootsFile?: string | undefined
+  isBackground?: true
+  step?: Step | undefined
+}
+
+export class Sessions extends SessionTree<Facts> {
   noteFolder(root: string, folder: string): void {
-    const folders = this.#folders.get(root) ?? new Set()
+    const { folders = new Set() } = this.of(root)
     if (folders.size < MAX_FOLDERS) folders.add(folder)
-    this.#folders.set(root, folders)
+    this.of(root).folders = folders
   }
 
   foldersOf(root: string): readonly string[] {
-    const file = this.#rootsFiles.get(root)
-    const noted = file === undefined ? [] : notedRoots(file)
-    return [...(this.#folders.get(root) ?? []), ...noted.slice(0, MAX_FOLDERS)]
+    const { folders = [], rootsFile } = this.of(root)
+    const noted = rootsFile === undefined ? [] : notedRoots(rootsFile)
+    return [...folders, ...noted.slice(0, MAX_FOLDERS)]
   }
 
   /** Undefined if it cannot be made. */
   rootsFileOf(root: string): string | undefined {
-    return this.#rootsFiles.get(root) ?? attempt(() => this.#makeRootsFile(root))
-  }
-
-  #makeRootsFile(root: string): string {
-    const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-')), 'roots')
-    writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
-    this.#rootsFiles.set(root, file)
-    return file
+    const facts = this.of(root)
+    facts.rootsFile ??= attempt(makeRootsFile)
+    return facts.rootsFile
   }
 
   async identify(session: string): Promise<Agent> {
     const root = (await this.lineageOf(session)).at(-1) as string
-    return { session, root, agent: root === session ? MAIN_AGENT : session, type: this.agentOf(session) }
+    return { session, root, agent: root === session ? MAIN_AGENT : session, type: this.of(session).agent }
   }
 
   async countBusyBelow(session: string): Promise<number> {
@@ -63,27 +73,22 @@ export class Sessions extends SessionTree {
     return Object.entries(status).filter(([id, { type }]) => type !== 'idle' && this.isBelow(id, session)).length
   }
 
-  protected override note(info: SessionInfo): void {
-    super.note(info)
-    if (info.time !== undefined) this.births.set(info.id, info.time.created)
-  }
-
   protected override forget(session: string): void {
+    const { rootsFile } = this.of(session)
+    // The system empties its temporary folder anyway.
+    if (rootsFile !== undefined) attempt(() => rmSync(path.dirname(rootsFile), { recursive: true }))
     super.forget(session)
-    this.#removeRootsFile(session)
-    for (const known of [this.births, this.#folders, this.prompts]) known.delete(session)
   }
 
   dispose(): void {
-    for (const root of this.#rootsFiles.keys()) this.#removeRootsFile(root)
+    for (const session of this.known.keys()) this.forget(session)
   }
+}
 
-  #removeRootsFile(root: string): void {
-    const file = this.#rootsFiles.get(root)
-    // The system empties its temporary folder anyway.
-    if (file !== undefined) attempt(() => rmSync(path.dirname(file), { recursive: true }))
-    this.#rootsFiles.delete(root)
-  }
+function makeRootsFile(): string {
+  const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-')), 'roots')
+  writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
+  return file
 }
 
 /** `postflight create` needs the owner, which OpenCode does not pass. */

@@ -201,43 +201,45 @@ export class Turns {
   }
 }
 
+export interface SessionFacts {
+  info?: SessionInfo
+  /** Of the last message. */
+  agent?: string
+}
+
 /** Tool hooks name neither agent nor parent. */
-export class SessionTree {
+export class SessionTree<Facts extends SessionFacts = SessionFacts> {
   protected readonly client: HostClient
-  readonly #parents = new Map<string, string | undefined>()
-  readonly #agents = new Map<string, string>()
+  protected readonly known = new Map<string, Facts>()
 
   constructor(client: HostClient) {
     this.client = client
   }
 
+  /** Until OpenCode deletes the session. */
+  of(session: string): Facts {
+    const facts = this.known.get(session) ?? ({} as Facts)
+    this.known.set(session, facts)
+    return facts
+  }
+
   /** Returns the session that was deleted. */
-  noteEvent({ type, properties = {} }: HostEvent): string | undefined {
-    const { info } = properties
-    if (info !== undefined && type === 'session.created') this.note(info)
+  noteEvent({ type, properties: { info } = {} }: HostEvent): string | undefined {
+    if (info !== undefined && type === 'session.created') this.of(info.id).info = info
     if (info === undefined || type !== 'session.deleted') return undefined
     this.forget(info.id)
     return info.id
-  }
-
-  noteMessage({ sessionID, agent }: Pick<UserMessage, 'sessionID' | 'agent'>): void {
-    this.#agents.set(sessionID, agent)
-  }
-
-  /** The agent of the session's last message. */
-  agentOf(session: string): string | undefined {
-    return this.#agents.get(session)
   }
 
   async lineageOf(session: string): Promise<string[]> {
     const lineage = [session]
     for (let id = session; lineage.length <= MAX_DEPTH; ) {
       // A session created before this process has sent no event.
-      if (!this.#parents.has(id)) this.note(need(await this.client.session.get({ path: { id } }), 'session.get', id))
-      const parent = this.#parents.get(id)
-      if (parent === undefined) break
-      lineage.push(parent)
-      id = parent
+      const info = this.known.get(id)?.info ?? need(await this.client.session.get({ path: { id } }), 'session.get', id)
+      this.of(id).info = info
+      if (info.parentID === undefined) break
+      lineage.push(info.parentID)
+      id = info.parentID
     }
     return lineage
   }
@@ -249,18 +251,13 @@ export class SessionTree {
   isBelow(session: string, ancestor: string): boolean {
     let current: string | undefined = session
     for (let depth = 0; depth < MAX_DEPTH && current !== undefined; depth++) {
-      current = this.#parents.get(current)
+      current = this.known.get(current)?.info?.parentID
       if (current === ancestor) return true
     }
     return false
   }
 
-  protected note({ id, parentID }: SessionInfo): void {
-    this.#parents.set(id, parentID)
-  }
-
   protected forget(session: string): void {
-    this.#parents.delete(session)
-    this.#agents.delete(session)
+    this.known.delete(session)
   }
 }

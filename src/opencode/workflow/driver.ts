@@ -151,7 +151,7 @@ export class WorkflowDriver {
     const phases = new PhaseRunner(this.#ports, { session, root, manner, folder, signal }, this.#children)
     const rest = await driveRun(folder, {
       findOccasion: () => ({
-        ...cameBack(Date.now(), ({ hostSession }) => hostSession === root, sessions.prompts.get(root)),
+        ...cameBack(Date.now(), ({ hostSession }) => hostSession === root, sessions.of(root).prompt),
         // A prompt from before this call has no session.
         isLost: phases.prompts === 0,
       }),
