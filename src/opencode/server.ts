@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { sleep } from '../disk/age.ts'
 import * as api from '../hosts/opencode/api.ts'
-import { isNotice, isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
+import { isNotice, isOwnMessage } from '../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../hosts/payload.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences } from '../kernel/errors.ts'
@@ -20,7 +20,7 @@ import type { PhasePorts } from './workflow/phase-runner.ts'
 
 type StopRouterParts = PhasePorts & Readonly<{ guard: Guard; driver: WorkflowDriver }>
 
-function createStopRouter({ client, sessions, turns, guard, subAgents, driver }: StopRouterParts) {
+function createStopRouter({ client, sessions, guard, subAgents, driver }: StopRouterParts) {
   const answerIdle = createIdleGuard(client, sessions, guard)
   const inLoop = createInLoopGuard(client, sessions, guard)
   const oneShot = api.isOneShot(process.argv)
@@ -34,10 +34,7 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
   async function onEvent({ event }: { readonly event: api.HostEvent }): Promise<void> {
     const { type, properties: { sessionID, part } = {} } = event
     const deleted = sessions.noteEvent(event)
-    if (deleted !== undefined) {
-      driver.noteDeleted(deleted)
-      turns.ring(deleted, true)
-    }
+    if (deleted !== undefined) driver.noteDeleted(deleted)
     if (type === 'message.part.updated' && part?.type === 'tool' && part.tool === 'task') {
       noteBackground(part.state?.metadata)
     }
@@ -49,7 +46,7 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
   }
 
   async function onIdle(session: string): Promise<void> {
-    turns.ring(session)
+    sessions.ring(session)
     const agent = await sessions.identify(session)
     const wasHeldInLoop = isHeldInLoop(agent)
     // A one-shot process is about to end: synchronous work first.
@@ -123,12 +120,11 @@ export async function server(
   const options = readOptions(given)
   const driven = new Map<string, DrivingCall>()
   const sessions = new Sessions(client)
-  const turns = new Turns(client)
   const reporter = createReporter(client, () => guard.rootsFor(undefined))
   const findForm = () => findCommandForm(environment, CLI, directory)
   const finds = { findForm, findsMarkers: options.guard, findsRuns: options.workflow }
   const guard = createGuard({ folder: directory, environment, ...finds }, sessions, reporter, createIdleRuns(driven))
-  const ports = { client, sessions, turns, subAgents: createSubAgentGuard(client, sessions, guard, turns) }
+  const ports = { client, sessions, subAgents: createSubAgentGuard(client, sessions, guard) }
   const folders = { folder: directory, packageFolder: PACKAGE, findRoots: guard.rootsFor }
   const driver = new WorkflowDriver({ ...ports, ...folders, reporter, driven })
 

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { need } from '../hosts/opencode/api.ts'
-import { type MessageLocation, type SessionFacts, SessionTree } from '../hosts/opencode/conversation.ts'
+import { sleep } from '../disk/age.ts'
+import { HostRefusal, need } from '../hosts/opencode/api.ts'
+import type { Manner, MessageLocation, SessionFacts } from '../hosts/opencode/conversation.ts'
+import { isBusy, ownText, readLastTurn, SessionTree, sendPrompt } from '../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../hosts/payload.ts'
 import { attempt } from '../kernel/values.ts'
 import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/command-context.ts'
@@ -41,7 +43,20 @@ interface Facts extends SessionFacts {
   rootsFile?: string | undefined
   isBackground?: true
   step?: Step | undefined
+  /** Of a phase of a workflow. */
+  isPhase?: true
+  /** Aborted when its turn may have ended. */
+  bell?: AbortController
 }
+
+const LOOK_AGAIN_MS = 2_000
+
+/** OpenCode writes the end of the turn after the idle event. */
+const LOOK_SOON_MS = 50
+
+const IDLE_LIMIT_MS = 10_000
+
+const NOT_ANSWERED = 'the session became idle without an answer'
 
 export class Sessions extends SessionTree<Facts> {
   noteFolder(root: string, folder: string): void {
@@ -73,16 +88,69 @@ export class Sessions extends SessionTree<Facts> {
     return Object.entries(status).filter(([id, { type }]) => type !== 'idle' && this.isBelow(id, session)).length
   }
 
+  /**
+   * OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. Gives up if
+   * `signal` is aborted, or `isUnwanted`, which is asked every two seconds at least.
+   */
+  async prompt(session: string, text: string, manner: Manner, signal: AbortSignal, isUnwanted = () => false) {
+    const before = (await readLastTurn(this.client, session)).answer?.id
+    const facts = this.of(session)
+    facts.bell = new AbortController()
+    const wake = (): void => facts.bell?.abort()
+    signal.addEventListener('abort', wake)
+    try {
+      await sendPrompt(this.client, session, { ...manner, parts: [ownText(text)] })
+      let idle = false
+      let idleSince: number | undefined
+      for (;;) {
+        const { signal: rung } = facts.bell
+        await sleep(idle ? LOOK_SOON_MS : LOOK_AGAIN_MS, rung)
+        facts.bell = new AbortController()
+        idle ||= rung.aborted
+        // A deleted session may stay busy forever, and sends no idle event (1.18.34).
+        if (this.known.get(session) !== facts) throw new HostRefusal('session.promptAsync', { name: 'NotFoundError' })
+        if (signal.aborted || isUnwanted()) {
+          await this.client.session.abort({ path: { id: session } })
+          return { kind: 'given-up' } as const
+        }
+        // A session stays busy for a moment after its idle event (1.18.34).
+        const works = await isBusy(this.client, session)
+        if (works && !idle) continue
+        const { answer, ended, error } = await readLastTurn(this.client, session)
+        const isNew = answer !== undefined && answer.id !== before
+        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text } as const
+        if (works) {
+          // The idle event belonged to an earlier turn.
+          idle = false
+          continue
+        }
+        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED } as const
+        idleSince ??= Date.now()
+        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: NOT_ANSWERED } as const
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+    }
+  }
+
+  ring(session: string): void {
+    this.known.get(session)?.bell?.abort()
+  }
+
   protected override forget(session: string): void {
-    const { rootsFile } = this.of(session)
-    // The system empties its temporary folder anyway.
-    if (rootsFile !== undefined) attempt(() => rmSync(path.dirname(rootsFile), { recursive: true }))
+    removeRootsFile(this.of(session))
+    this.ring(session)
     super.forget(session)
   }
 
   dispose(): void {
-    for (const session of this.known.keys()) this.forget(session)
+    for (const facts of this.known.values()) removeRootsFile(facts)
   }
+}
+
+function removeRootsFile({ rootsFile }: Facts): void {
+  // The system empties its temporary folder anyway.
+  if (rootsFile !== undefined) attempt(() => rmSync(path.dirname(rootsFile), { recursive: true }))
 }
 
 function makeRootsFile(): string {

@@ -1,5 +1,5 @@
 import type { HostClient, ToolOutput } from '../../hosts/opencode/api.ts'
-import { ownText, readLastTurn, sendPrompt, type Turns } from '../../hosts/opencode/conversation.ts'
+import { ownText, readLastTurn, sendPrompt } from '../../hosts/opencode/conversation.ts'
 import { limitMemory } from '../../opencode-hooks/factory.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
@@ -24,7 +24,7 @@ export function createIdleGuard(client: HostClient, sessions: Sessions, guard: G
 const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
 
 /** OpenCode 1.18.34 waits for the plugin before the caller sees a `task` result, but not when a sub-agent is idle. */
-export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard, turns: Turns) {
+export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard) {
   const held = new Map<string, AbortController>()
 
   async function taskEnded(session: string, output: ToolOutput): Promise<void> {
@@ -52,7 +52,7 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
         if (stop.reason === undefined) break
         const { manner } = await readLastTurn(client, session)
         if (manner === undefined) break
-        const answer = await turns.prompt(session, stop.reason, manner, interruption.signal)
+        const answer = await sessions.prompt(session, stop.reason, manner, interruption.signal)
         if (answer.kind !== 'answered') break
         report = joinReports(report, answer.text)
       }

@@ -49,7 +49,6 @@ export type DrivingCall = Readonly<{ session: string; controller: AbortControlle
 
 export class WorkflowDriver {
   readonly #ports: DriverPorts
-  readonly #children = new Set<string>()
 
   constructor(ports: DriverPorts) {
     this.#ports = ports
@@ -57,7 +56,6 @@ export class WorkflowDriver {
 
   /** OpenCode does not interrupt the tool calls of a deleted conversation (1.18.34). */
   noteDeleted(session: string): void {
-    this.#children.delete(session)
     for (const call of this.#ports.driven.values()) {
       if (call.session === session) call.controller.abort(CONVERSATION_DELETED)
     }
@@ -78,7 +76,7 @@ export class WorkflowDriver {
   async #run(session: string, request: RunRequest, signal: AbortSignal | undefined): Promise<string> {
     const { driven, sessions } = this.#ports
     const caller = await sessions.identify(session)
-    if ([...this.#children].some((child) => child === session || sessions.isBelow(session, child))) {
+    if ((await sessions.lineageOf(session)).some((id) => sessions.of(id).isPhase)) {
       return 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.'
     }
     const folder = this.#locate(request, caller.root)
@@ -148,7 +146,7 @@ export class WorkflowDriver {
     }
     trustRun(requireState(folder), truster)
     const manner = await callerManner(client, session)
-    const phases = new PhaseRunner(this.#ports, { session, root, manner, folder, signal }, this.#children)
+    const phases = new PhaseRunner(this.#ports, { session, root, manner, folder, signal })
     const rest = await driveRun(folder, {
       findOccasion: () => ({
         ...cameBack(Date.now(), ({ hostSession }) => hostSession === root, sessions.of(root).prompt),

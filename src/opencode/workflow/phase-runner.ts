@@ -1,7 +1,7 @@
 import { sleep } from '../../disk/age.ts'
 import type { HostClient, PermissionRule } from '../../hosts/opencode/api.ts'
 import * as api from '../../hosts/opencode/api.ts'
-import { lastManner, type Manner, type Turns } from '../../hosts/opencode/conversation.ts'
+import { lastManner, type Manner } from '../../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../../hosts/payload.ts'
 import { quote } from '../../kernel/text.ts'
 import { known } from '../../kernel/values.ts'
@@ -22,7 +22,7 @@ const PERMISSION: readonly PermissionRule[] = [
 /** OpenCode deletes the sessions below a conversation first (1.18.34). */
 const DELETION_MS = 1_000
 
-export type PhasePorts = Readonly<{ client: HostClient; sessions: Sessions; turns: Turns; subAgents: SubAgentGuard }>
+export type PhasePorts = Readonly<{ client: HostClient; sessions: Sessions; subAgents: SubAgentGuard }>
 
 interface Caller extends Pick<Agent, 'session' | 'root'> {
   readonly manner: Manner
@@ -36,16 +36,14 @@ type Child = Pick<Caller, 'session' | 'manner'>
 export class PhaseRunner {
   readonly #ports: PhasePorts
   readonly #caller: Caller
-  readonly #children: Set<string>
   readonly notes: string[] = []
   prompts = 0
   readonly #sessions = new Map<string, Promise<Child>>()
   #visit = ''
 
-  constructor(ports: PhasePorts, caller: Caller, children: Set<string>) {
+  constructor(ports: PhasePorts, caller: Caller) {
     this.#ports = ports
     this.#caller = caller
-    this.#children = children
   }
 
   /** Returns the reason if the run must end. Calls `onAnswer` after every answer except the last. */
@@ -78,11 +76,11 @@ export class PhaseRunner {
   }
 
   async #prompt(work: DueWork, state: WorkflowState): Promise<string | undefined> {
-    const { turns, subAgents, sessions } = this.#ports
+    const { subAgents, sessions } = this.#ports
     const { folder, root, signal } = this.#caller
     const { session, manner } = await this.#childFor(work, state)
     this.prompts += 1
-    const answer = await turns.prompt(session, work.prompt, manner, signal, () => isTakenOver(folder, root))
+    const answer = await sessions.prompt(session, work.prompt, manner, signal, () => isTakenOver(folder, root))
     if (signal.aborted || answer.kind === 'given-up') return undefined
     if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why.replace(/\.$/, ''))}`
     const agent = await sessions.identify(session)
@@ -99,7 +97,7 @@ export class PhaseRunner {
   }
 
   async #createChild(work: DueWork, state: WorkflowState, step: number): Promise<Child> {
-    const { client } = this.#ports
+    const { client, sessions } = this.#ports
     const manner = await phaseManner(client, work, this.#caller.manner, this.notes)
     const visit = visitsOf(state, state.phase)
     const ofStep = step === 0 ? '' : `, step ${step}`
@@ -107,7 +105,7 @@ export class PhaseRunner {
     const title = `Workflow: ${state.phase}${ofStep}${ofVisit}`
     const body = { parentID: this.#caller.session, title, agent: manner.agent, permission: PERMISSION }
     const { id } = api.need(await client.session.create({ body }), 'session.create')
-    this.#children.add(id)
+    sessions.of(id).isPhase = true
     return { session: id, manner }
   }
 }
