@@ -11,16 +11,16 @@ import { createGuard, type Guard } from './guard/guard.ts'
 import { createInLoopGuard } from './guard/in-loop.ts'
 import { createIdleGuard, createSubAgentGuard } from './guard/prompt-guards.ts'
 import { type Agent, Sessions, tellShell } from './sessions.ts'
-import type { DrivingCall } from './workflow/driver.ts'
-import { addWorkflowCommand, runWorkflowCommand, WorkflowDriver, workflowTool } from './workflow/driver.ts'
+import type { WorkflowDriver } from './workflow/driver.ts'
+import { addWorkflowCommand, createDriver, runWorkflowCommand, workflowTool } from './workflow/driver.ts'
 import { createIdleRuns } from './workflow/idle-runs.ts'
 import type { PhasePorts } from './workflow/phase-runner.ts'
 
 /** The one place that knows the four ways to block an agent. */
 
-type StopRouterParts = PhasePorts & Readonly<{ guard: Guard; driver: WorkflowDriver }>
+type StopRouterParts = PhasePorts & Readonly<{ guard: Guard }>
 
-function createStopRouter({ client, sessions, guard, subAgents, driver }: StopRouterParts) {
+function createStopRouter({ client, sessions, guard, subAgents }: StopRouterParts) {
   const answerIdle = createIdleGuard(client, sessions, guard)
   const inLoop = createInLoopGuard(client, sessions, guard)
   const oneShot = api.isOneShot(process.argv)
@@ -33,8 +33,7 @@ function createStopRouter({ client, sessions, guard, subAgents, driver }: StopRo
 
   async function onEvent({ event }: { readonly event: api.HostEvent }): Promise<void> {
     const { type, properties: { sessionID, part } = {} } = event
-    const deleted = sessions.noteEvent(event)
-    if (deleted !== undefined) driver.noteDeleted(deleted)
+    sessions.noteEvent(event)
     if (type === 'message.part.updated' && part?.type === 'tool' && part.tool === 'task') {
       noteBackground(part.state?.metadata)
     }
@@ -118,7 +117,7 @@ export async function server(
   // zod writes to the global object when loaded.
   const { readOptions } = await import('./options.ts')
   const options = readOptions(given)
-  const driven = new Map<string, DrivingCall>()
+  const driven = new Set<string>()
   const sessions = new Sessions(client)
   const reporter = createReporter(client, () => guard.rootsFor(undefined))
   const findForm = () => findCommandForm(environment, CLI, directory)
@@ -126,7 +125,7 @@ export async function server(
   const guard = createGuard({ folder: directory, environment, ...finds }, sessions, reporter, createIdleRuns(driven))
   const ports = { client, sessions, subAgents: createSubAgentGuard(client, sessions, guard) }
   const folders = { folder: directory, packageFolder: PACKAGE, findRoots: guard.rootsFor }
-  const driver = new WorkflowDriver({ ...ports, ...folders, reporter, driven })
+  const driver = createDriver({ ...ports, ...folders, reporter, driven })
 
   // Only the newest instance acts: OpenCode loads a plugin twice if it is listed under two names (the same file once,
   // 1.18.34), and again after a folder was disposed.
@@ -136,7 +135,7 @@ export async function server(
   for (const problem of options.problems) reporter.notice(problem)
   let ownsCommand = false
   const own: api.Hooks = {
-    ...createStopRouter({ ...ports, guard, driver }),
+    ...createStopRouter({ ...ports, guard }),
     async 'chat.message'(_input, { message, parts }) {
       const facts = sessions.of(message.sessionID)
       facts.agent = message.agent

@@ -41,13 +41,18 @@ interface Facts extends SessionFacts {
   folders?: Set<string>
   /** OpenCode reports no change of folder (`project/command-context.ts`). */
   rootsFile?: string | undefined
+  /** The id of its last answer that was judged. */
+  judged?: string
   isBackground?: true
   step?: Step | undefined
   /** Of a phase of a workflow. */
   isPhase?: true
   /** Aborted when its turn may have ended. */
   bell?: AbortController
+  deletion?: AbortController
 }
+
+export const CONVERSATION_DELETED = 'the conversation was deleted in OpenCode'
 
 const LOOK_AGAIN_MS = 2_000
 
@@ -137,9 +142,18 @@ export class Sessions extends SessionTree<Facts> {
     this.known.get(session)?.bell?.abort()
   }
 
+  /** OpenCode does not interrupt the tool calls of a deleted conversation (1.18.34). */
+  deletionOf(session: string): AbortSignal {
+    const facts = this.of(session)
+    facts.deletion ??= new AbortController()
+    return facts.deletion.signal
+  }
+
   protected override forget(session: string): void {
-    removeRootsFile(this.of(session))
-    this.ring(session)
+    const facts = this.of(session)
+    removeRootsFile(facts)
+    facts.deletion?.abort(CONVERSATION_DELETED)
+    facts.bell?.abort()
     super.forget(session)
   }
 

@@ -1,20 +1,19 @@
 import type { HostClient, ToolOutput } from '../../hosts/opencode/api.ts'
 import { ownText, readLastTurn, sendPrompt } from '../../hosts/opencode/conversation.ts'
-import { limitMemory } from '../../opencode-hooks/factory.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /** For `opencode serve` and the terminal interface. */
 export function createIdleGuard(client: HostClient, sessions: Sessions, guard: Guard) {
-  /** Ids of answers: after an error OpenCode sends the idle event twice (1.18.34). */
-  const seen = new Set<string>()
-
   /** Leaves errors, interruptions, refused tools and compactions to the user. */
   return async (agent: Agent): Promise<void> => {
     const { session } = agent
     const { manner, answer, ended } = await readLastTurn(client, session)
-    if (ended !== 'well' || manner === undefined || answer === undefined || seen.has(answer.id)) return
-    limitMemory(seen.add(answer.id))
+    if (ended !== 'well' || manner === undefined || answer === undefined) return
+    const facts = sessions.of(session)
+    // After an error OpenCode sends the idle event twice (1.18.34).
+    if (facts.judged === answer.id) return
+    facts.judged = answer.id
     const { reason } = await guard.stop(agent, await sessions.countBusyBelow(session))
     if (reason !== undefined) await sendPrompt(client, session, { ...manner, parts: [ownText(reason)] })
   }

@@ -15,7 +15,7 @@ import { updateRunWait } from '../../run/store/run-wait.ts'
  * repeating it without progress would begin a loop.
  */
 
-export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>) {
+export function createIdleRuns(driven: ReadonlySet<string>) {
   /** The last transition at which the agent got the request. */
   const notified = new Map<string, number>()
 
