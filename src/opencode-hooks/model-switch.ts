@@ -59,7 +59,7 @@ interface Conversation {
   stage: 'open' | 'switching' | 'resending' | 'over'
 }
 
-interface SwitchPorts {
+export interface FallbackPorts {
   readonly client: HostClient
   readonly reporter: Reporter
   readonly sessions: SessionTree
@@ -67,7 +67,7 @@ interface SwitchPorts {
   readonly rateLimitIn: ReturnType<typeof rateLimitReader>
 }
 
-export function createModelSwitch({ client, reporter, sessions, chains, rateLimitIn }: SwitchPorts) {
+export function createModelSwitch({ client, reporter, sessions, chains, rateLimitIn }: FallbackPorts) {
   const conversations = new Map<string, Conversation>()
 
   function noteMessage({ sessionID, model }: UserMessage): void {
@@ -150,7 +150,7 @@ export function createModelSwitch({ client, reporter, sessions, chains, rateLimi
     return true
   }
 
-  return { noteMessage, onEvent }
+  return { noteMessage, onEvent, install: undefined }
 }
 
 /** OpenCode adds its own parts (a file's text) again. */

@@ -38,7 +38,7 @@ function createStopRouter({ client, sessions, guard, subAgents }: StopRouterPart
       noteBackground(part.state?.metadata)
     }
     const interrupted = api.interruptedIn(event)
-    if (interrupted !== undefined) subAgents.interrupted(interrupted)
+    if (interrupted !== undefined) sessions.interruptBelow(interrupted)
     if (sessionID === undefined) return
     if (type === 'session.error') await inLoop.failed(sessionID)
     if (type === 'session.idle') await onIdle(sessionID)

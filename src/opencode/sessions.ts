@@ -50,6 +50,8 @@ interface Facts extends SessionFacts {
   /** Aborted when its turn may have ended. */
   bell?: AbortController
   deletion?: AbortController
+  /** While its report is withheld. */
+  interruption?: AbortController
 }
 
 export const CONVERSATION_DELETED = 'the conversation was deleted in OpenCode'
@@ -136,6 +138,10 @@ export class Sessions extends SessionTree<Facts> {
     } finally {
       signal.removeEventListener('abort', wake)
     }
+  }
+
+  interruptBelow(session: string): void {
+    for (const [id, { interruption }] of this.known) if (this.isBelow(id, session)) interruption?.abort()
   }
 
   ring(session: string): void {

@@ -24,8 +24,6 @@ const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
 
 /** OpenCode 1.18.34 waits for the plugin before the caller sees a `task` result, but not when a sub-agent is idle. */
 export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard) {
-  const held = new Map<string, AbortController>()
-
   async function taskEnded(session: string, output: ToolOutput): Promise<void> {
     const agent = await sessions.identify(session)
     const found = TASK_RESULT.exec(output.output)
@@ -43,29 +41,21 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
     const notices: string[] = []
     let report = text
     const interruption = new AbortController()
-    held.set(session, interruption)
-    try {
-      for (;;) {
-        const stop = await guard.stop(agent, 0)
-        notices.push(...stop.notices)
-        if (stop.reason === undefined) break
-        const { manner } = await readLastTurn(client, session)
-        if (manner === undefined) break
-        const answer = await sessions.prompt(session, stop.reason, manner, interruption.signal)
-        if (answer.kind !== 'answered') break
-        report = joinReports(report, answer.text)
-      }
-    } finally {
-      held.delete(session)
+    sessions.of(session).interruption = interruption
+    for (;;) {
+      const stop = await guard.stop(agent, 0)
+      notices.push(...stop.notices)
+      if (stop.reason === undefined) break
+      const { manner } = await readLastTurn(client, session)
+      if (manner === undefined) break
+      const answer = await sessions.prompt(session, stop.reason, manner, interruption.signal)
+      if (answer.kind !== 'answered') break
+      report = joinReports(report, answer.text)
     }
     return { text: report, notices }
   }
 
-  function interrupted(session: string): void {
-    for (const [below, interruption] of held) if (sessions.isBelow(below, session)) interruption.abort()
-  }
-
-  return { taskEnded, hold, interrupted }
+  return { taskEnded, hold }
 }
 
 export type SubAgentGuard = ReturnType<typeof createSubAgentGuard>
