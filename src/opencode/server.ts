@@ -18,9 +18,7 @@ import type { PhasePorts } from './workflow/phase-runner.ts'
 
 /** The one place that knows the four ways to block an agent. */
 
-type StopRouterParts = PhasePorts & Readonly<{ guard: Guard }>
-
-function createStopRouter({ client, sessions, guard, subAgents }: StopRouterParts) {
+function createStopRouter({ client, sessions, guard, subAgents }: PhasePorts & { readonly guard: Guard }) {
   const answerIdle = createIdleGuard(client, sessions, guard)
   const inLoop = createInLoopGuard(client, sessions, guard)
   const oneShot = api.isOneShot(process.argv)

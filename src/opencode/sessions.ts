@@ -37,7 +37,7 @@ export class Step {
 interface Facts extends SessionFacts {
   /** Its last message that the plugin did not write. */
   prompt?: string
-  /** In which its shells started. */
+  /** Where its shells started. */
   folders?: Set<string>
   /** OpenCode reports no change of folder (`project/command-context.ts`). */
   rootsFile?: string | undefined
@@ -45,12 +45,12 @@ interface Facts extends SessionFacts {
   judged?: string
   isBackground?: true
   step?: Step | undefined
-  /** Of a phase of a workflow. */
+  /** Whether a phase of a workflow works there. */
   isPhase?: true
   /** Aborted when its turn may have ended. */
   bell?: AbortController
   deletion?: AbortController
-  /** While its report is withheld. */
+  /** For the prompts to a sub-agent whose report is withheld. */
   interruption?: AbortController
 }
 
