@@ -3,8 +3,8 @@ import type { HostConfig, HostEvent, ProviderConfig, UserMessage } from '../host
 import { isOneShot, modelName, parseModel } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { attempt, jsonObjectIn } from '../kernel/values.ts'
-import { factory, limitMemory, type Reporter } from './factory.ts'
-import { chainExhausted, createModelSwitch, rateLimitReader, shownModel, TOO_MANY_REQUESTS } from './model-switch.ts'
+import { factory, limitMemory } from './factory.ts'
+import * as switching from './model-switch.ts'
 
 /** Options of the foreground fallback. */
 export interface ForegroundFallbackOptions {
@@ -31,37 +31,19 @@ export const createForegroundFallbackHook = factory(
   'foreground fallback',
   ({ client, reporter }, { chains, patterns = [] }: ForegroundFallbackOptions) => {
     const sessions = new SessionTree(client)
-    const rateLimitIn = rateLimitReader(patterns)
-    const oneShot = isOneShot(process.argv)
-    const switching = createModelSwitch({ client, reporter, sessions, chains, rateLimitIn })
-    const inProvider = createProviderFetch(chains, reporter)
-    const notified = new Set<string>()
-    const noticeOnce = async (event: HostEvent): Promise<void> => {
-      const session = event.properties?.sessionID ?? ''
-      const chain = chains[sessions.agentOf(session) ?? '']
-      if (chain === undefined || notified.has(session) || rateLimitIn(event) === undefined) return
-      notified.add(session)
-      if (!(await sessions.isMain(session))) return
-      const tried = inProvider.triedBy(session)
-      const left = chain.filter((name) => !tried.has(name))
-      if (left.length === 0) return reporter.notice(chainExhausted(tried))
-      const untried = left.map(shownModel).join(', ')
-      reporter.notice(
-        `postflight-guard: the model is rate-limited, and \`opencode run\` can switch only to a model of the same provider, which your configuration describes (npm or options.apiKey). Not tried: ${untried}.`,
-      )
-    }
+    const create = isOneShot(process.argv) ? createProviderFetch : switching.createModelSwitch
+    const fallback = create({ client, reporter, sessions, chains, rateLimitIn: switching.rateLimitReader(patterns) })
     return {
       async event({ event }) {
         sessions.noteEvent(event)
-        await (oneShot ? noticeOnce(event) : switching.onEvent(event))
+        await fallback.onEvent(event)
       },
       async 'chat.message'(_input, { message }) {
-        sessions.noteMessage(message)
-        if (oneShot) inProvider.noteMessage(message)
-        else switching.noteMessage(message)
+        sessions.of(message.sessionID).agent = message.agent
+        fallback.noteMessage(message)
       },
       async config(config) {
-        if (oneShot) inProvider.install(config)
+        fallback.install?.(config)
       },
     }
   },
@@ -75,8 +57,9 @@ type Conversation = { readonly agent: string; readonly asked: string; current: s
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
 /** An abort would end `opencode run`, so `fetch` itself repeats a request. */
-function createProviderFetch(chains: Readonly<Record<string, readonly string[]>>, reporter: Reporter) {
+function createProviderFetch({ reporter, sessions, chains, rateLimitIn }: switching.FallbackPorts) {
   const conversations = new Map<string, Conversation>()
+  const notified = new Set<string>()
 
   function noteMessage({ sessionID, agent, model }: UserMessage): void {
     const asked = modelName(model)
@@ -85,8 +68,20 @@ function createProviderFetch(chains: Readonly<Record<string, readonly string[]>>
     limitMemory(conversations.set(sessionID, { agent, asked, current, tried: new Set([current]) }))
   }
 
-  function triedBy(session: string): ReadonlySet<string> {
-    return conversations.get(session)?.tried ?? new Set()
+  /** Says once that the rest of the chain cannot be used. */
+  async function onEvent(event: HostEvent): Promise<void> {
+    const session = event.properties?.sessionID ?? ''
+    const chain = chains[sessions.of(session).agent ?? '']
+    if (chain === undefined || notified.has(session) || rateLimitIn(event) === undefined) return
+    notified.add(session)
+    if (!(await sessions.isMain(session))) return
+    const tried = conversations.get(session)?.tried ?? new Set<string>()
+    const left = chain.filter((name) => !tried.has(name))
+    if (left.length === 0) return reporter.notice(switching.chainExhausted(tried))
+    const untried = left.map(switching.shownModel).join(', ')
+    reporter.notice(
+      `postflight-guard: the model is rate-limited, and \`opencode run\` can switch only to a model of the same provider, which your configuration describes (npm or options.apiKey). Not tried: ${untried}.`,
+    )
   }
 
   /** OpenCode's sign-in plugins set a `fetch`, which ours would replace. */
@@ -122,17 +117,19 @@ function createProviderFetch(chains: Readonly<Record<string, readonly string[]>>
         )
       for (;;) {
         const response = await sendTo(conversation.current)
-        if (response.status !== TOO_MANY_REQUESTS) return response
+        if (response.status !== switching.TOO_MANY_REQUESTS) return response
         const next = chain.find((name) => parseModel(name)?.providerID === providerID && !conversation.tried.has(name))
         if (next === undefined) return response
         await response.body?.cancel()
-        const limited = shownModel(conversation.current)
-        reporter.notice(`postflight-guard: ${limited} is rate-limited, so ${shownModel(next)} answers in its place.`)
+        const limited = switching.shownModel(conversation.current)
+        reporter.notice(
+          `postflight-guard: ${limited} is rate-limited, so ${switching.shownModel(next)} answers in its place.`,
+        )
         conversation.tried.add(next)
         conversation.current = next
       }
     }
   }
 
-  return { noteMessage, triedBy, install }
+  return { noteMessage, onEvent, install }
 }

@@ -59,7 +59,7 @@ interface Conversation {
   stage: 'open' | 'switching' | 'resending' | 'over'
 }
 
-interface SwitchPorts {
+export interface FallbackPorts {
   readonly client: HostClient
   readonly reporter: Reporter
   readonly sessions: SessionTree
@@ -67,7 +67,7 @@ interface SwitchPorts {
   readonly rateLimitIn: ReturnType<typeof rateLimitReader>
 }
 
-export function createModelSwitch({ client, reporter, sessions, chains, rateLimitIn }: SwitchPorts) {
+export function createModelSwitch({ client, reporter, sessions, chains, rateLimitIn }: FallbackPorts) {
   const conversations = new Map<string, Conversation>()
 
   function noteMessage({ sessionID, model }: UserMessage): void {
@@ -99,7 +99,7 @@ export function createModelSwitch({ client, reporter, sessions, chains, rateLimi
   }
 
   async function switchModel(session: string, conversation: Conversation, limit: 'retrying' | 'failed'): Promise<void> {
-    const chain = chains[sessions.agentOf(session) ?? '']
+    const chain = chains[sessions.of(session).agent ?? '']
     if (chain === undefined || !(await sessions.isMain(session))) return
     const { asked } = await readLastMessages(client, session)
     const parts = sendableParts(asked?.parts ?? [])
@@ -150,7 +150,7 @@ export function createModelSwitch({ client, reporter, sessions, chains, rateLimi
     return true
   }
 
-  return { noteMessage, onEvent }
+  return { noteMessage, onEvent, install: undefined }
 }
 
 /** OpenCode adds its own parts (a file's text) again. */

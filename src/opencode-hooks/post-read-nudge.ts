@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { SessionTree } from '../hosts/opencode/conversation.ts'
-import { addToResult, factory, limitMemory, TEXT_TAG } from './factory.ts'
+import { type SessionFacts, SessionTree } from '../hosts/opencode/conversation.ts'
+import { addToResult, factory, TEXT_TAG } from './factory.ts'
 
 /** Options of the post-read nudge. */
 export interface PostReadNudgeOptions {
@@ -27,23 +27,21 @@ const DEFAULT_TEXT = `${TEXT_TAG} You have read several files in the main conver
 export const createPostReadNudgeHook = factory(
   'post-read nudge',
   ({ client }, { every = 5, agents, text = DEFAULT_TEXT }: PostReadNudgeOptions | undefined = {}) => {
-    const sessions = new SessionTree(client)
-    const reads = new Map<string, number>()
+    const sessions = new SessionTree<SessionFacts & { reads?: number }>(client)
     return {
       async event({ event }) {
         sessions.noteEvent(event)
       },
       async 'chat.message'(_input, { message }) {
-        sessions.noteMessage(message)
+        sessions.of(message.sessionID).agent = message.agent
       },
       async 'tool.execute.after'({ tool, sessionID }, output) {
         if (tool !== 'read') return
-        const agent = sessions.agentOf(sessionID)
-        if (agents !== undefined && (agent === undefined || !agents.includes(agent))) return
+        const facts = sessions.of(sessionID)
+        if (agents !== undefined && !agents.includes(facts.agent ?? '')) return
         if (!(await sessions.isMain(sessionID))) return
-        const count = (reads.get(sessionID) ?? 0) + 1
-        limitMemory(reads.set(sessionID, count))
-        if (count % every === 0) addToResult(output, text)
+        facts.reads = (facts.reads ?? 0) + 1
+        if (facts.reads % every === 0) addToResult(output, text)
       },
     }
   },

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { sleep } from '../disk/age.ts'
 import * as api from '../hosts/opencode/api.ts'
-import { isNotice, isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
+import { isNotice, isOwnMessage } from '../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../hosts/payload.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences } from '../kernel/errors.ts'
@@ -11,43 +11,39 @@ import { createGuard, type Guard } from './guard/guard.ts'
 import { createInLoopGuard } from './guard/in-loop.ts'
 import { createIdleGuard, createSubAgentGuard } from './guard/prompt-guards.ts'
 import { type Agent, Sessions, tellShell } from './sessions.ts'
-import type { DrivingCall } from './workflow/driver.ts'
-import { addWorkflowCommand, runWorkflowCommand, WorkflowDriver, workflowTool } from './workflow/driver.ts'
+import type { WorkflowDriver } from './workflow/driver.ts'
+import { addWorkflowCommand, createDriver, runWorkflowCommand, workflowTool } from './workflow/driver.ts'
 import { createIdleRuns } from './workflow/idle-runs.ts'
 import type { PhasePorts } from './workflow/phase-runner.ts'
 
 /** The one place that knows the four ways to block an agent. */
 
-type StopRouterParts = PhasePorts & Readonly<{ guard: Guard; driver: WorkflowDriver }>
-
-function createStopRouter({ client, sessions, turns, guard, subAgents, driver }: StopRouterParts) {
+function createStopRouter({ client, sessions, guard, subAgents }: PhasePorts & { readonly guard: Guard }) {
   const answerIdle = createIdleGuard(client, sessions, guard)
-  const inLoop = createInLoopGuard(client, guard)
+  const inLoop = createInLoopGuard(client, sessions, guard)
   const oneShot = api.isOneShot(process.argv)
-  const background = new Set<string>()
   let asksBeforeStop = false
 
   function isHeldInLoop(agent: Agent): boolean {
     if (asksBeforeStop) return false
-    return agent.agent === MAIN_AGENT ? oneShot : background.has(agent.session)
+    return agent.agent === MAIN_AGENT ? oneShot : sessions.of(agent.session).isBackground === true
   }
 
   async function onEvent({ event }: { readonly event: api.HostEvent }): Promise<void> {
     const { type, properties: { sessionID, part } = {} } = event
-    const deleted = sessions.noteEvent(event)
-    if (deleted !== undefined) forget(deleted)
+    sessions.noteEvent(event)
     if (type === 'message.part.updated' && part?.type === 'tool' && part.tool === 'task') {
       noteBackground(part.state?.metadata)
     }
     const interrupted = api.interruptedIn(event)
-    if (interrupted !== undefined) subAgents.interrupted(interrupted)
+    if (interrupted !== undefined) sessions.interruptBelow(interrupted)
     if (sessionID === undefined) return
     if (type === 'session.error') await inLoop.failed(sessionID)
     if (type === 'session.idle') await onIdle(sessionID)
   }
 
   async function onIdle(session: string): Promise<void> {
-    turns.ring(session)
+    sessions.ring(session)
     const agent = await sessions.identify(session)
     const wasHeldInLoop = isHeldInLoop(agent)
     // A one-shot process is about to end: synchronous work first.
@@ -62,7 +58,7 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
     const session = output.metadata?.sessionId
     if (tool !== 'task' || typeof session !== 'string') return
     noteBackground(output.metadata)
-    if (!background.has(session)) await subAgents.taskEnded(session, output)
+    if (!sessions.of(session).isBackground) await subAgents.taskEnded(session, output)
   }
 
   /** For a hook that has been proposed to OpenCode. */
@@ -71,22 +67,15 @@ function createStopRouter({ client, sessions, turns, guard, subAgents, driver }:
     const agent = await sessions.identify(sessionID)
     const isMain = agent.agent === MAIN_AGENT
     // Other sub-agents are blocked at the end of their `task`.
-    if (!isMain && !background.has(sessionID)) return
+    if (!isMain && !sessions.of(sessionID).isBackground) return
     const { reason } = await guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(sessionID) : 0)
     if (reason !== undefined) Object.assign(output, { stop: false, continue: true, message: reason })
   }
 
   function noteBackground(metadata: Readonly<Record<string, unknown>> | undefined): void {
     if (metadata?.background === true && typeof metadata.sessionId === 'string') {
-      background.add(metadata.sessionId)
+      sessions.of(metadata.sessionId).isBackground = true
     }
-  }
-
-  function forget(session: string): void {
-    driver.noteDeleted(session)
-    turns.ring(session, true)
-    inLoop.forget(session)
-    background.delete(session)
   }
 
   return {
@@ -126,16 +115,15 @@ export async function server(
   // zod writes to the global object when loaded.
   const { readOptions } = await import('./options.ts')
   const options = readOptions(given)
-  const driven = new Map<string, DrivingCall>()
+  const driven = new Set<string>()
   const sessions = new Sessions(client)
-  const turns = new Turns(client)
   const reporter = createReporter(client, () => guard.rootsFor(undefined))
   const findForm = () => findCommandForm(environment, CLI, directory)
   const finds = { findForm, findsMarkers: options.guard, findsRuns: options.workflow }
   const guard = createGuard({ folder: directory, environment, ...finds }, sessions, reporter, createIdleRuns(driven))
-  const ports = { client, sessions, turns, subAgents: createSubAgentGuard(client, sessions, guard, turns) }
+  const ports = { client, sessions, subAgents: createSubAgentGuard(client, sessions, guard) }
   const folders = { folder: directory, packageFolder: PACKAGE, findRoots: guard.rootsFor }
-  const driver = new WorkflowDriver({ ...ports, ...folders, reporter, driven })
+  const driver = createDriver({ ...ports, ...folders, reporter, driven })
 
   // Only the newest instance acts: OpenCode loads a plugin twice if it is listed under two names (the same file once,
   // 1.18.34), and again after a folder was disposed.
@@ -145,11 +133,12 @@ export async function server(
   for (const problem of options.problems) reporter.notice(problem)
   let ownsCommand = false
   const own: api.Hooks = {
-    ...createStopRouter({ ...ports, guard, driver }),
+    ...createStopRouter({ ...ports, guard }),
     async 'chat.message'(_input, { message, parts }) {
-      sessions.noteMessage(message)
+      const facts = sessions.of(message.sessionID)
+      facts.agent = message.agent
       if (isOwnMessage(parts) || isNotice(parts)) return
-      sessions.prompts.set(message.sessionID, message.id)
+      facts.prompt = message.id
       await guard.begins(await sessions.identify(message.sessionID))
     },
     async 'shell.env'({ sessionID, cwd }, { env }) {
@@ -163,7 +152,7 @@ export async function server(
     },
     async 'command.execute.before'(input, { parts }) {
       // The command counts as the user's last message.
-      sessions.prompts.set(input.sessionID, `command-${Date.now()}`)
+      sessions.of(input.sessionID).prompt = `command-${Date.now()}`
       if (!ownsCommand || input.command !== api.WORKFLOW_COMMAND) return
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
     },

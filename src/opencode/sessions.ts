@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { need, type SessionInfo } from '../hosts/opencode/api.ts'
-import { SessionTree } from '../hosts/opencode/conversation.ts'
+import { sleep } from '../disk/age.ts'
+import { HostRefusal, need } from '../hosts/opencode/api.ts'
+import type { Manner, MessageLocation, SessionFacts } from '../hosts/opencode/conversation.ts'
+import { isBusy, ownText, readLastTurn, SessionTree, sendPrompt } from '../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../hosts/payload.ts'
 import { attempt } from '../kernel/values.ts'
 import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/command-context.ts'
@@ -20,42 +22,72 @@ export interface Agent {
 
 const MAX_FOLDERS = 20
 
-export class Sessions extends SessionTree {
-  /** In ms. */
-  readonly births = new Map<string, number>()
-  /** The last message of each session that the plugin did not write. */
-  readonly prompts = new Map<string, string>()
-  readonly #folders = new Map<string, Set<string>>()
-  /** OpenCode reports the folder in which a shell starts, but not a change of folder (`project/command-context.ts`). */
-  readonly #rootsFiles = new Map<string, string>()
+/** Of a loop in which stops are blocked (`guard/in-loop.ts`). */
+export class Step {
+  tools = 0
+  provisional: MessageLocation | undefined
+  /** Whether the next request is a compaction's, which ends with the last message of the conversation (1.18.34). */
+  isCompacting = false
+  /** A stop was allowed although a block had been predicted (a full disk): the next prediction would be the same. */
+  wasAllowed = false
+  /** Empty messages, which are removed once the loop has ended. */
+  readonly withdrawn: MessageLocation[] = []
+}
 
+interface Facts extends SessionFacts {
+  /** Its last message that the plugin did not write. */
+  prompt?: string
+  /** Where its shells started. */
+  folders?: Set<string>
+  /** OpenCode reports no change of folder (`project/command-context.ts`). */
+  rootsFile?: string | undefined
+  /** The id of its last answer that was judged. */
+  judged?: string
+  isBackground?: true
+  step?: Step | undefined
+  /** Whether a phase of a workflow works there. */
+  isPhase?: true
+  /** Aborted when its turn may have ended. */
+  bell?: AbortController
+  deletion?: AbortController
+  /** For the prompts to a sub-agent whose report is withheld. */
+  interruption?: AbortController
+}
+
+export const CONVERSATION_DELETED = 'the conversation was deleted in OpenCode'
+
+const LOOK_AGAIN_MS = 2_000
+
+/** OpenCode writes the end of the turn after the idle event. */
+const LOOK_SOON_MS = 50
+
+const IDLE_LIMIT_MS = 10_000
+
+const NOT_ANSWERED = 'the session became idle without an answer'
+
+export class Sessions extends SessionTree<Facts> {
   noteFolder(root: string, folder: string): void {
-    const folders = this.#folders.get(root) ?? new Set()
+    const { folders = new Set() } = this.of(root)
     if (folders.size < MAX_FOLDERS) folders.add(folder)
-    this.#folders.set(root, folders)
+    this.of(root).folders = folders
   }
 
   foldersOf(root: string): readonly string[] {
-    const file = this.#rootsFiles.get(root)
-    const noted = file === undefined ? [] : notedRoots(file)
-    return [...(this.#folders.get(root) ?? []), ...noted.slice(0, MAX_FOLDERS)]
+    const { folders = [], rootsFile } = this.of(root)
+    const noted = rootsFile === undefined ? [] : notedRoots(rootsFile)
+    return [...folders, ...noted.slice(0, MAX_FOLDERS)]
   }
 
   /** Undefined if it cannot be made. */
   rootsFileOf(root: string): string | undefined {
-    return this.#rootsFiles.get(root) ?? attempt(() => this.#makeRootsFile(root))
-  }
-
-  #makeRootsFile(root: string): string {
-    const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-')), 'roots')
-    writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
-    this.#rootsFiles.set(root, file)
-    return file
+    const facts = this.of(root)
+    facts.rootsFile ??= attempt(makeRootsFile)
+    return facts.rootsFile
   }
 
   async identify(session: string): Promise<Agent> {
     const root = (await this.lineageOf(session)).at(-1) as string
-    return { session, root, agent: root === session ? MAIN_AGENT : session, type: this.agentOf(session) }
+    return { session, root, agent: root === session ? MAIN_AGENT : session, type: this.of(session).agent }
   }
 
   async countBusyBelow(session: string): Promise<number> {
@@ -63,27 +95,88 @@ export class Sessions extends SessionTree {
     return Object.entries(status).filter(([id, { type }]) => type !== 'idle' && this.isBelow(id, session)).length
   }
 
-  protected override note(info: SessionInfo): void {
-    super.note(info)
-    if (info.time !== undefined) this.births.set(info.id, info.time.created)
+  /**
+   * OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. Gives up if
+   * `signal` is aborted, or `isUnwanted`, which is asked every two seconds at least.
+   */
+  async prompt(session: string, text: string, manner: Manner, signal: AbortSignal, isUnwanted = () => false) {
+    const before = (await readLastTurn(this.client, session)).answer?.id
+    const facts = this.of(session)
+    facts.bell = new AbortController()
+    const wake = (): void => facts.bell?.abort()
+    signal.addEventListener('abort', wake)
+    try {
+      await sendPrompt(this.client, session, { ...manner, parts: [ownText(text)] })
+      let idle = false
+      let idleSince: number | undefined
+      for (;;) {
+        const { signal: rung } = facts.bell
+        await sleep(idle ? LOOK_SOON_MS : LOOK_AGAIN_MS, rung)
+        facts.bell = new AbortController()
+        idle ||= rung.aborted
+        // A deleted session may stay busy forever, and sends no idle event (1.18.34).
+        if (this.known.get(session) !== facts) throw new HostRefusal('session.promptAsync', { name: 'NotFoundError' })
+        if (signal.aborted || isUnwanted()) {
+          await this.client.session.abort({ path: { id: session } })
+          return { kind: 'given-up' } as const
+        }
+        // A session stays busy for a moment after its idle event (1.18.34).
+        const works = await isBusy(this.client, session)
+        if (works && !idle) continue
+        const { answer, ended, error } = await readLastTurn(this.client, session)
+        const isNew = answer !== undefined && answer.id !== before
+        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text } as const
+        if (works) {
+          // The idle event belonged to an earlier turn.
+          idle = false
+          continue
+        }
+        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED } as const
+        idleSince ??= Date.now()
+        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: NOT_ANSWERED } as const
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+    }
+  }
+
+  interruptBelow(session: string): void {
+    for (const [id, { interruption }] of this.known) if (this.isBelow(id, session)) interruption?.abort()
+  }
+
+  ring(session: string): void {
+    this.known.get(session)?.bell?.abort()
+  }
+
+  /** OpenCode does not interrupt the tool calls of a deleted conversation (1.18.34). */
+  deletionOf(session: string): AbortSignal {
+    const facts = this.of(session)
+    facts.deletion ??= new AbortController()
+    return facts.deletion.signal
   }
 
   protected override forget(session: string): void {
+    const facts = this.of(session)
+    removeRootsFile(facts)
+    facts.deletion?.abort(CONVERSATION_DELETED)
+    facts.bell?.abort()
     super.forget(session)
-    this.#removeRootsFile(session)
-    for (const known of [this.births, this.#folders, this.prompts]) known.delete(session)
   }
 
   dispose(): void {
-    for (const root of this.#rootsFiles.keys()) this.#removeRootsFile(root)
+    for (const facts of this.known.values()) removeRootsFile(facts)
   }
+}
 
-  #removeRootsFile(root: string): void {
-    const file = this.#rootsFiles.get(root)
-    // The system empties its temporary folder anyway.
-    if (file !== undefined) attempt(() => rmSync(path.dirname(file), { recursive: true }))
-    this.#rootsFiles.delete(root)
-  }
+function removeRootsFile({ rootsFile }: Facts): void {
+  // The system empties its temporary folder anyway.
+  if (rootsFile !== undefined) attempt(() => rmSync(path.dirname(rootsFile), { recursive: true }))
+}
+
+function makeRootsFile(): string {
+  const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-')), 'roots')
+  writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
+  return file
 }
 
 /** `postflight create` needs the owner, which OpenCode does not pass. */

@@ -1,4 +1,3 @@
-import { sleep } from '../../disk/age.ts'
 import { known } from '../../kernel/values.ts'
 import type { AssistantMessage, HostClient, HostEvent, Part, PromptBody, SessionInfo, UserMessage } from './api.ts'
 import { errorDetail, HostRefusal, need } from './api.ts'
@@ -122,122 +121,45 @@ export async function isBusy(client: HostClient, session: string): Promise<boole
   return ((await client.session.status()).data?.[session]?.type ?? 'idle') !== 'idle'
 }
 
-const LOOK_AGAIN_MS = 2_000
-
-/** OpenCode writes the end of the turn after the idle event. */
-const LOOK_SOON_MS = 50
-
-const IDLE_LIMIT_MS = 10_000
-
-const NOT_ANSWERED = 'the session became idle without an answer'
-
-/** `ring`: a new one for each pause. */
-type Bell = { readonly session: string; ring: AbortController; isDeleted: boolean }
-
-/** Resolves to true if it rings in time. */
-async function rings(bell: Bell, patienceMs: number): Promise<boolean> {
-  const { signal } = bell.ring
-  await sleep(patienceMs, signal)
-  bell.ring = new AbortController()
-  return signal.aborted
-}
-
-/** OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. */
-export class Turns {
-  readonly #client: HostClient
-  readonly #bells = new Set<Bell>()
-
-  constructor(client: HostClient) {
-    this.#client = client
-  }
-
-  /** A deleted session may stay busy forever, and sends no idle event (1.18.34). */
-  ring(session: string, isDeleted = false): void {
-    for (const bell of this.#bells) {
-      if (bell.session !== session) continue
-      bell.isDeleted ||= isDeleted
-      bell.ring.abort()
-    }
-  }
-
-  /** Gives up if `signal` is aborted, or `isUnwanted`, which is asked every two seconds at least. */
-  async prompt(session: string, text: string, manner: Manner, signal: AbortSignal, isUnwanted = () => false) {
-    const before = (await readLastTurn(this.#client, session)).answer?.id
-    const bell: Bell = { session, ring: new AbortController(), isDeleted: false }
-    const wake = (): void => bell.ring.abort()
-    this.#bells.add(bell)
-    signal.addEventListener('abort', wake)
-    try {
-      await sendPrompt(this.#client, session, { ...manner, parts: [ownText(text)] })
-      let idle = false
-      let idleSince: number | undefined
-      for (;;) {
-        const rung = await rings(bell, idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
-        idle ||= rung
-        if (bell.isDeleted) throw new HostRefusal('session.promptAsync', { name: 'NotFoundError' })
-        if (signal.aborted || isUnwanted()) {
-          await this.#client.session.abort({ path: { id: session } })
-          return { kind: 'given-up' } as const
-        }
-        // A session stays busy for a moment after its idle event (1.18.34).
-        const works = await isBusy(this.#client, session)
-        if (works && !idle) continue
-        const { answer, ended, error } = await readLastTurn(this.#client, session)
-        const isNew = answer !== undefined && answer.id !== before
-        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text } as const
-        if (works) {
-          // The idle event belonged to an earlier turn.
-          idle = false
-          continue
-        }
-        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED } as const
-        idleSince ??= Date.now()
-        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: NOT_ANSWERED } as const
-      }
-    } finally {
-      this.#bells.delete(bell)
-      signal.removeEventListener('abort', wake)
-    }
-  }
+export interface SessionFacts {
+  info?: SessionInfo
+  /** Of the last message. */
+  agent?: string
 }
 
 /** Tool hooks name neither agent nor parent. */
-export class SessionTree {
+export class SessionTree<Facts extends SessionFacts = SessionFacts> {
   protected readonly client: HostClient
-  readonly #parents = new Map<string, string | undefined>()
-  readonly #agents = new Map<string, string>()
+  protected readonly known = new Map<string, Facts>()
 
   constructor(client: HostClient) {
     this.client = client
   }
 
+  /** Until OpenCode deletes the session. */
+  of(session: string): Facts {
+    const facts = this.known.get(session) ?? ({} as Facts)
+    this.known.set(session, facts)
+    return facts
+  }
+
   /** Returns the session that was deleted. */
-  noteEvent({ type, properties = {} }: HostEvent): string | undefined {
-    const { info } = properties
-    if (info !== undefined && type === 'session.created') this.note(info)
+  noteEvent({ type, properties: { info } = {} }: HostEvent): string | undefined {
+    if (info !== undefined && type === 'session.created') this.of(info.id).info = info
     if (info === undefined || type !== 'session.deleted') return undefined
     this.forget(info.id)
     return info.id
-  }
-
-  noteMessage({ sessionID, agent }: Pick<UserMessage, 'sessionID' | 'agent'>): void {
-    this.#agents.set(sessionID, agent)
-  }
-
-  /** The agent of the session's last message. */
-  agentOf(session: string): string | undefined {
-    return this.#agents.get(session)
   }
 
   async lineageOf(session: string): Promise<string[]> {
     const lineage = [session]
     for (let id = session; lineage.length <= MAX_DEPTH; ) {
       // A session created before this process has sent no event.
-      if (!this.#parents.has(id)) this.note(need(await this.client.session.get({ path: { id } }), 'session.get', id))
-      const parent = this.#parents.get(id)
-      if (parent === undefined) break
-      lineage.push(parent)
-      id = parent
+      const info = this.known.get(id)?.info ?? need(await this.client.session.get({ path: { id } }), 'session.get', id)
+      this.of(id).info = info
+      if (info.parentID === undefined) break
+      lineage.push(info.parentID)
+      id = info.parentID
     }
     return lineage
   }
@@ -249,18 +171,13 @@ export class SessionTree {
   isBelow(session: string, ancestor: string): boolean {
     let current: string | undefined = session
     for (let depth = 0; depth < MAX_DEPTH && current !== undefined; depth++) {
-      current = this.#parents.get(current)
+      current = this.known.get(current)?.info?.parentID
       if (current === ancestor) return true
     }
     return false
   }
 
-  protected note({ id, parentID }: SessionInfo): void {
-    this.#parents.set(id, parentID)
-  }
-
   protected forget(session: string): void {
-    this.#parents.delete(session)
-    this.#agents.delete(session)
+    this.known.delete(session)
   }
 }

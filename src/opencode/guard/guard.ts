@@ -135,7 +135,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
   }
 
   function occasionOf(agent: Agent, runningSubagents: number): Occasion {
-    const prompt = sessions.prompts.get(agent.root)
+    const { prompt, info } = sessions.of(agent.root)
     const nowMs = Date.now()
     return {
       payload: known({
@@ -153,7 +153,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
       reader: { foundRoot: findRoots(starts())[0], findForm: location.findForm },
       nowMs,
       startMs: nowMs,
-      sessionBornMs: sessions.births.get(agent.root),
+      sessionBornMs: info?.time?.created,
       deadline: undefined,
       patiently: retryWhileLocked,
     }

@@ -1,6 +1,6 @@
 import { type HostClient, type Message, need } from '../../hosts/opencode/api.ts'
 import * as conversation from '../../hosts/opencode/conversation.ts'
-import type { Agent } from '../sessions.ts'
+import { type Agent, type Sessions, Step } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /**
@@ -9,22 +9,7 @@ import type { Guard } from './guard.ts'
  * withdraws it.
  */
 
-const NEW_STEP = {
-  tools: 0,
-  provisional: undefined as conversation.MessageLocation | undefined,
-  /** Whether the next request is a compaction's, which ends with the last message of the conversation (1.18.34). */
-  isCompacting: false,
-  /** A stop was allowed although a block had been predicted (a full disk): the next prediction would be the same. */
-  wasAllowed: false,
-  /** Empty messages, which are removed once the loop has ended. */
-  withdrawn: [] as conversation.MessageLocation[],
-}
-
-type Step = typeof NEW_STEP
-
-export function createInLoopGuard(client: HostClient, guard: Guard) {
-  const steps = new Map<string, Step>()
-
+export function createInLoopGuard(client: HostClient, sessions: Sessions, guard: Guard) {
   async function textCompleted(agent: Agent, messageId: string): Promise<void> {
     const { session } = agent
     const step = stepOf(session)
@@ -66,7 +51,7 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
       return
     }
     const next: Step = { ...step, tools: 0, provisional: undefined }
-    steps.set(session, next)
+    sessions.of(session).step = next
     if (provisional === undefined) return
     // A compaction adds its own message: the next stop is judged again.
     if (asked.info.id !== provisional.message) return withdraw(step)
@@ -81,25 +66,22 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
 
   /** The message must not start the next turn. */
   async function failed(session: string): Promise<void> {
-    const step = steps.get(session)
+    const { step } = sessions.of(session)
     if (step !== undefined) await withdraw(step)
   }
 
   async function idle(session: string): Promise<void> {
     await failed(session)
-    const { withdrawn = [] } = steps.get(session) ?? {}
-    forget(session)
+    const facts = sessions.of(session)
+    const { withdrawn = [] } = facts.step ?? {}
+    facts.step = undefined
     for (const location of withdrawn) await conversation.removeMessage(client, location)
   }
 
-  function forget(session: string): void {
-    steps.delete(session)
-  }
-
   function stepOf(session: string): Step {
-    const step = steps.get(session) ?? { ...NEW_STEP, withdrawn: [] }
-    steps.set(session, step)
-    return step
+    const facts = sessions.of(session)
+    facts.step ??= new Step()
+    return facts.step
   }
 
   async function withdraw(step: Step): Promise<void> {
@@ -121,5 +103,5 @@ export function createInLoopGuard(client: HostClient, guard: Guard) {
     return need(await client.session.message({ path: { id: session, messageID } }), 'session.message', session)
   }
 
-  return { textCompleted, compacts, toolStarts, stepBegins, failed, idle, forget }
+  return { textCompleted, compacts, toolStarts, stepBegins, failed, idle }
 }

@@ -1,20 +1,19 @@
 import type { HostClient, ToolOutput } from '../../hosts/opencode/api.ts'
-import { ownText, readLastTurn, sendPrompt, type Turns } from '../../hosts/opencode/conversation.ts'
-import { limitMemory } from '../../opencode-hooks/factory.ts'
+import { ownText, readLastTurn, sendPrompt } from '../../hosts/opencode/conversation.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /** For `opencode serve` and the terminal interface. */
 export function createIdleGuard(client: HostClient, sessions: Sessions, guard: Guard) {
-  /** Ids of answers: after an error OpenCode sends the idle event twice (1.18.34). */
-  const seen = new Set<string>()
-
   /** Leaves errors, interruptions, refused tools and compactions to the user. */
   return async (agent: Agent): Promise<void> => {
     const { session } = agent
     const { manner, answer, ended } = await readLastTurn(client, session)
-    if (ended !== 'well' || manner === undefined || answer === undefined || seen.has(answer.id)) return
-    limitMemory(seen.add(answer.id))
+    if (ended !== 'well' || manner === undefined || answer === undefined) return
+    const facts = sessions.of(session)
+    // After an error OpenCode sends the idle event twice (1.18.34).
+    if (facts.judged === answer.id) return
+    facts.judged = answer.id
     const { reason } = await guard.stop(agent, await sessions.countBusyBelow(session))
     if (reason !== undefined) await sendPrompt(client, session, { ...manner, parts: [ownText(reason)] })
   }
@@ -24,9 +23,7 @@ export function createIdleGuard(client: HostClient, sessions: Sessions, guard: G
 const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
 
 /** OpenCode 1.18.34 waits for the plugin before the caller sees a `task` result, but not when a sub-agent is idle. */
-export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard, turns: Turns) {
-  const held = new Map<string, AbortController>()
-
+export function createSubAgentGuard(client: HostClient, sessions: Sessions, guard: Guard) {
   async function taskEnded(session: string, output: ToolOutput): Promise<void> {
     const agent = await sessions.identify(session)
     const found = TASK_RESULT.exec(output.output)
@@ -44,29 +41,21 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
     const notices: string[] = []
     let report = text
     const interruption = new AbortController()
-    held.set(session, interruption)
-    try {
-      for (;;) {
-        const stop = await guard.stop(agent, 0)
-        notices.push(...stop.notices)
-        if (stop.reason === undefined) break
-        const { manner } = await readLastTurn(client, session)
-        if (manner === undefined) break
-        const answer = await turns.prompt(session, stop.reason, manner, interruption.signal)
-        if (answer.kind !== 'answered') break
-        report = joinReports(report, answer.text)
-      }
-    } finally {
-      held.delete(session)
+    sessions.of(session).interruption = interruption
+    for (;;) {
+      const stop = await guard.stop(agent, 0)
+      notices.push(...stop.notices)
+      if (stop.reason === undefined) break
+      const { manner } = await readLastTurn(client, session)
+      if (manner === undefined) break
+      const answer = await sessions.prompt(session, stop.reason, manner, interruption.signal)
+      if (answer.kind !== 'answered') break
+      report = joinReports(report, answer.text)
     }
     return { text: report, notices }
   }
 
-  function interrupted(session: string): void {
-    for (const [below, interruption] of held) if (sessions.isBelow(below, session)) interruption.abort()
-  }
-
-  return { taskEnded, hold, interrupted }
+  return { taskEnded, hold }
 }
 
 export type SubAgentGuard = ReturnType<typeof createSubAgentGuard>

@@ -23,8 +23,8 @@ import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireTrust, trustRun } from '../../run/store/phase-check.ts'
 import { resumeRun, startRun, steer } from '../../run/store/run.ts'
 import { readState, requireState, runEntry } from '../../run/store/state-store.ts'
-import type { Agent } from '../sessions.ts'
-import { CONVERSATION_DELETED, callerManner, endOf, type PhasePorts, PhaseRunner } from './phase-runner.ts'
+import { type Agent, CONVERSATION_DELETED } from '../sessions.ts'
+import { callerManner, createPhases, endOf, type PhasePorts, type Phases } from './phase-runner.ts'
 
 /** Works inside one tool or command call, for which OpenCode waits (docs/design.md, "Workflows"). */
 
@@ -42,66 +42,48 @@ interface DriverPorts extends PhasePorts {
   readonly packageFolder: string
   /** The project's root first. */
   readonly findRoots: (conversation: string) => readonly string[]
-  /** By the paths of their folders. */
-  readonly driven: Map<string, DrivingCall>
+  /** The paths of their folders. */
+  readonly driven: Set<string>
 }
 
-export type DrivingCall = Readonly<{ session: string; controller: AbortController }>
-
-export class WorkflowDriver {
-  readonly #ports: DriverPorts
-  readonly #children = new Set<string>()
-
-  constructor(ports: DriverPorts) {
-    this.#ports = ports
-  }
-
-  /** OpenCode does not interrupt the tool calls of a deleted conversation (1.18.34). */
-  noteDeleted(session: string): void {
-    this.#children.delete(session)
-    for (const call of this.#ports.driven.values()) {
-      if (call.session === session) call.controller.abort(CONVERSATION_DELETED)
-    }
-  }
+export function createDriver(ports: DriverPorts) {
+  const { sessions, reporter, folder: cwd, packageFolder, findRoots, driven } = ports
 
   /** OpenCode would show a thrown error as an internal error of the tool. */
-  async run(session: string, request: RunRequest, signal: AbortSignal | undefined): Promise<string> {
+  async function run(session: string, request: RunRequest, signal: AbortSignal | undefined): Promise<string> {
     try {
-      return await this.#run(session, request, signal)
+      return await runTask(session, request, signal)
     } catch (error) {
       const known = messageForUser(error)
       if (known !== undefined) return known
-      this.#ports.reporter.fault('workflow driver', error)
+      reporter.fault('workflow driver', error)
       return internalError('workflow driver', detailOf(error))
     }
   }
 
-  async #run(session: string, request: RunRequest, signal: AbortSignal | undefined): Promise<string> {
-    const { driven, sessions } = this.#ports
+  async function runTask(session: string, request: RunRequest, signal: AbortSignal | undefined): Promise<string> {
     const caller = await sessions.identify(session)
-    if ([...this.#children].some((child) => child === session || sessions.isBelow(session, child))) {
+    if ((await sessions.lineageOf(session)).some((id) => sessions.of(id).isPhase)) {
       return 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.'
     }
-    const folder = this.#locate(request, caller.root)
+    const folder = locate(request, caller.root)
     if (driven.has(folder.path)) return `${workflowOf(folder)} is already running: wait for it.`
-    const controller = new AbortController()
-    driven.set(folder.path, { session, controller })
-    const signals = [controller.signal, ...(signal === undefined ? [] : [signal])]
+    driven.add(folder.path)
+    const signals = [sessions.deletionOf(session), ...(signal === undefined ? [] : [signal])]
     try {
       if (request.definition !== '') {
         // Also if the client that ran it was killed.
         const present = readState(folder)
-        if (present !== undefined && needOf(present).kind !== 'nothing') return begunAlready(folder)
-        await this.#start(folder, request, caller.root)
+        if (present !== undefined && needOf(present).kind !== 'nothing') return begunAlready(folder, present, caller)
+        await start(folder, request, caller.root)
       }
-      return await this.#drive(folder, caller, AbortSignal.any(signals))
+      return await drive(folder, caller, AbortSignal.any(signals))
     } finally {
       driven.delete(folder.path)
     }
   }
 
-  #locate({ task, definition }: RunRequest, conversation: string): TaskFolder {
-    const { folder: cwd, findRoots } = this.#ports
+  function locate({ task, definition }: RunRequest, conversation: string): TaskFolder {
     const roots = findRoots(conversation)
     const [root] = roots
     if (definition !== '') {
@@ -121,17 +103,16 @@ export class WorkflowDriver {
     if (folder !== undefined) return folder
     // The folder of a starting run appears a moment later.
     const starting = taskFolderBelow(root, task)
-    if (this.#ports.driven.has(starting.path)) return starting
+    if (driven.has(starting.path)) return starting
     throw new PostflightError('task-unknown', { task, specs: path.join(root, SPECS_FOLDER), wanted: 'workflow' })
   }
 
-  async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
+  async function start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
     // Loaded on demand, because the parsers are large.
     const { requireDefinition } = await import('../../run/store/load-definition.ts')
     const { definitionName } = await import('../../run/shared/own-definition.ts')
     // Their first use takes about 25 ms: other work of the server may run in between.
     await sleep(0)
-    const { folder: cwd, packageFolder } = this.#ports
     const file = findDefinition({ cwd, packageFolder }, definition)
     const ready = requireDefinition(file, definition)
     const inputs = inputValues(ready, givenInputs(given))
@@ -144,8 +125,7 @@ export class WorkflowDriver {
     record(folder, [runEntry(folder, state, `started: ${state.name}`)])
   }
 
-  async #drive(folder: TaskFolder, { session, root }: Agent, signal: AbortSignal): Promise<string> {
-    const { client, sessions } = this.#ports
+  async function drive(folder: TaskFolder, { session, root }: Agent, signal: AbortSignal): Promise<string> {
     const truster = { environment: process.env, session: root }
     const present = requireState(folder)
     requireTrust(folder, present, truster)
@@ -155,18 +135,18 @@ export class WorkflowDriver {
       record(folder, endEntries(folder, { active: true }, state))
     }
     trustRun(requireState(folder), truster)
-    const manner = await callerManner(client, session)
-    const phases = new PhaseRunner(this.#ports, { session, root, manner, folder, signal }, this.#children)
+    const manner = await callerManner(ports.client, session)
+    const phases = createPhases(ports, { session, root, manner, folder, signal })
     const rest = await driveRun(folder, {
       findOccasion: () => ({
-        ...cameBack(Date.now(), ({ hostSession }) => hostSession === root, sessions.prompts.get(root)),
+        ...cameBack(Date.now(), ({ hostSession }) => hostSession === root, sessions.of(root).prompt),
         // A prompt from before this call has no session.
-        isLost: phases.prompts === 0,
+        isLost: phases.countPrompts() === 0,
       }),
       truster,
       check: { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal },
       record: (entries) => record(folder, entries),
-      give: (due, state, takePassed) => phases.give(due, state, takePassed),
+      give: phases.give,
     })
     if (rest.command === 'none' || rest.command === 'checking') {
       return `${workflowOf(folder)} now belongs to another session.`
@@ -176,7 +156,7 @@ export class WorkflowDriver {
         state.hostSession === root ? haltState(state, rest.why ?? endOf(signal), Date.now()) : state
       const { before, state } = await retryWhileLocked(() => steer(folder, Date.now(), halt, () => false))
       record(folder, endEntries(folder, before, state))
-      return this.#summary(folder, state, phases)
+      return summary(folder, state, phases)
     }
     const need = needOf(rest.state)
     if (need.kind === 'approval') {
@@ -186,28 +166,34 @@ export class WorkflowDriver {
     if (rest.command === 'wait' && rest.wait !== undefined) {
       return `${workflowOf(folder)} waits for: ${quote(rest.wait.for)}. Tell the user and end your turn. When you have the answer, call workflow_run again, with an empty definition.`
     }
-    return this.#summary(folder, rest.state, phases)
+    return summary(folder, rest.state, phases)
   }
 
-  #summary(folder: TaskFolder, state: WorkflowState, { prompts, notes }: PhaseRunner): string {
-    const { why, outcome = state.phase } = state
-    const isResumable = why !== CONVERSATION_DELETED && needOf(state).kind !== 'nothing'
-    const reason = why === undefined ? '' : `: ${quote(why)}`
-    const result = `${workflowOf(folder)} is ${outcome}${reason}.`
-    return [
-      isResumable ? `${result} Call workflow_run again, with an empty definition, to continue it.` : result,
-      `${counted(prompts, 'prompt was', 'prompts were')} sent in this call.`,
-      ...new Set(notes),
-    ].join('\n')
-  }
+  return { run }
+}
+
+export type WorkflowDriver = ReturnType<typeof createDriver>
+
+function summary(folder: TaskFolder, state: WorkflowState, { countPrompts, notes }: Phases): string {
+  const { why, outcome = state.phase } = state
+  const isResumable = why !== CONVERSATION_DELETED && needOf(state).kind !== 'nothing'
+  const reason = why === undefined ? '' : `: ${quote(why)}`
+  const result = `${workflowOf(folder)} is ${outcome}${reason}.`
+  return [
+    isResumable ? `${result} Call workflow_run again, with an empty definition, to continue it.` : result,
+    `${counted(countPrompts(), 'prompt was', 'prompts were')} sent in this call.`,
+    ...new Set(notes),
+  ].join('\n')
 }
 
 function workflowOf({ task }: TaskFolder): string {
   return `The workflow of task ${quote(task, 80)}`
 }
 
-function begunAlready(folder: TaskFolder): string {
-  return `${workflowOf(folder)} has begun already. To continue it here, call workflow_run again, with an empty definition. To end it for good: \`postflight workflow abort ${quote(folder.task, 80)}\`.`
+function begunAlready(folder: TaskFolder, { active, hostSession }: WorkflowState, { root }: Agent): string {
+  const isElsewhere = active && hostSession !== root
+  const where = isElsewhere ? ', in another session. If that session has ended: to' : '. To'
+  return `${workflowOf(folder)} has begun already${where} continue it here, call workflow_run again, with an empty definition. To end it for good: \`postflight workflow abort ${quote(folder.task, 80)}\`.`
 }
 
 function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {

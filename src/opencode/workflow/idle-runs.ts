@@ -14,7 +14,7 @@ import { findActiveRuns, unusableNotice, unusableRecord, updateRunWait } from '.
  * repeating it without progress would begin a loop.
  */
 
-export function createIdleRuns(driven: Pick<ReadonlyMap<string, unknown>, 'has'>) {
+export function createIdleRuns(driven: ReadonlySet<string>) {
   /** The last transition at which the agent got the request. */
   const notified = new Map<string, number>()
 

@@ -1,7 +1,7 @@
 import { sleep } from '../../disk/age.ts'
 import type { HostClient, PermissionRule } from '../../hosts/opencode/api.ts'
 import * as api from '../../hosts/opencode/api.ts'
-import { lastManner, type Manner, type Turns } from '../../hosts/opencode/conversation.ts'
+import { lastManner, type Manner } from '../../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../../hosts/payload.ts'
 import { quote } from '../../kernel/text.ts'
 import { known } from '../../kernel/values.ts'
@@ -11,7 +11,7 @@ import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
 import { visitsOf, type WorkflowState } from '../../run/machine/state.ts'
 import { readState } from '../../run/store/state-store.ts'
 import type { SubAgentGuard } from '../guard/prompt-guards.ts'
-import type { Agent, Sessions } from '../sessions.ts'
+import { type Agent, CONVERSATION_DELETED, type Sessions } from '../sessions.ts'
 
 /** No person can answer a question there, and a run inside a run would not end. */
 const PERMISSION: readonly PermissionRule[] = [
@@ -22,7 +22,7 @@ const PERMISSION: readonly PermissionRule[] = [
 /** OpenCode deletes the sessions below a conversation first (1.18.34). */
 const DELETION_MS = 1_000
 
-export type PhasePorts = Readonly<{ client: HostClient; sessions: Sessions; turns: Turns; subAgents: SubAgentGuard }>
+export type PhasePorts = Readonly<{ client: HostClient; sessions: Sessions; subAgents: SubAgentGuard }>
 
 interface Caller extends Pick<Agent, 'session' | 'root'> {
   readonly manner: Manner
@@ -33,30 +33,19 @@ interface Caller extends Pick<Agent, 'session' | 'root'> {
 
 type Child = Pick<Caller, 'session' | 'manner'>
 
-export class PhaseRunner {
-  readonly #ports: PhasePorts
-  readonly #caller: Caller
-  readonly #children: Set<string>
-  readonly notes: string[] = []
-  prompts = 0
-  readonly #sessions = new Map<string, Promise<Child>>()
-  #visit = ''
-
-  constructor(ports: PhasePorts, caller: Caller, children: Set<string>) {
-    this.#ports = ports
-    this.#caller = caller
-    this.#children = children
-  }
+/** Gives the prompts of one call to sessions of its own. */
+export function createPhases({ client, sessions, subAgents }: PhasePorts, caller: Caller) {
+  const { folder, root, signal } = caller
+  const notes: string[] = []
+  const children = new Map<string, Promise<Child>>()
+  let prompts = 0
 
   /** Returns the reason if the run must end. Calls `onAnswer` after every answer except the last. */
-  async give(due: DuePrompt, state: WorkflowState, onAnswer: () => Promise<void>): Promise<string | undefined> {
-    const { phase, batch = [due] } = due
-    const visit = `${phase} ${visitsOf(state, phase)}`
-    if (this.#visit !== visit) this.#sessions.clear()
-    this.#visit = visit
+  async function give(due: DuePrompt, state: WorkflowState, onAnswer: () => Promise<void>) {
+    const { batch = [due] } = due
     let unanswered = batch.length
     const answers = batch.map(async (work) => {
-      const why = await this.#give(work, state).finally(() => {
+      const why = await giveWork(work, state).finally(() => {
         unanswered -= 1
       })
       if (unanswered > 0) await onAnswer()
@@ -67,9 +56,8 @@ export class PhaseRunner {
     return (await Promise.all(answers)).find((why) => why !== undefined)
   }
 
-  async #give(work: DueWork, state: WorkflowState): Promise<string | undefined> {
-    const { signal } = this.#caller
-    const why = await this.#prompt(work, state).catch(async (error: unknown) => {
+  async function giveWork(work: DueWork, state: WorkflowState): Promise<string | undefined> {
+    const why = await prompt(work, state).catch(async (error: unknown) => {
       if (!api.isGone(error)) throw error
       await sleep(DELETION_MS, signal)
       return `the session of phase "${quote(state.phase, 80)}" was deleted in OpenCode`
@@ -77,12 +65,10 @@ export class PhaseRunner {
     return signal.aborted ? endOf(signal) : why
   }
 
-  async #prompt(work: DueWork, state: WorkflowState): Promise<string | undefined> {
-    const { turns, subAgents, sessions } = this.#ports
-    const { folder, root, signal } = this.#caller
-    const { session, manner } = await this.#childFor(work, state)
-    this.prompts += 1
-    const answer = await turns.prompt(session, work.prompt, manner, signal, () => isTakenOver(folder, root))
+  async function prompt(work: DueWork, state: WorkflowState): Promise<string | undefined> {
+    const { session, manner } = await childFor(work, state)
+    prompts += 1
+    const answer = await sessions.prompt(session, work.prompt, manner, signal, () => isTakenOver(folder, root))
     if (signal.aborted || answer.kind === 'given-up') return undefined
     if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why.replace(/\.$/, ''))}`
     const agent = await sessions.identify(session)
@@ -90,29 +76,30 @@ export class PhaseRunner {
     return undefined
   }
 
-  #childFor(work: DueWork, state: WorkflowState): Promise<Child> {
+  function childFor(work: DueWork, state: WorkflowState): Promise<Child> {
+    const { phase } = state
+    const visit = visitsOf(state, phase)
     const step = currentPhase(state).parallel === 1 ? 0 : (work.step ?? 0)
-    const key = JSON.stringify([step, work.agent, work.model])
-    const child = this.#sessions.get(key) ?? this.#createChild(work, state, step)
-    this.#sessions.set(key, child)
+    const key = JSON.stringify([phase, visit, step, work.agent, work.model])
+    const ofStep = step === 0 ? '' : `, step ${step}`
+    const ofVisit = visit > 1 ? ` (visit ${visit})` : ''
+    const child = children.get(key) ?? createChild(work, `Workflow: ${phase}${ofStep}${ofVisit}`)
+    children.set(key, child)
     return child
   }
 
-  async #createChild(work: DueWork, state: WorkflowState, step: number): Promise<Child> {
-    const { client } = this.#ports
-    const manner = await phaseManner(client, work, this.#caller.manner, this.notes)
-    const visit = visitsOf(state, state.phase)
-    const ofStep = step === 0 ? '' : `, step ${step}`
-    const ofVisit = visit > 1 ? ` (visit ${visit})` : ''
-    const title = `Workflow: ${state.phase}${ofStep}${ofVisit}`
-    const body = { parentID: this.#caller.session, title, agent: manner.agent, permission: PERMISSION }
+  async function createChild(work: DueWork, title: string): Promise<Child> {
+    const manner = await phaseManner(client, work, caller.manner, notes)
+    const body = { parentID: caller.session, title, agent: manner.agent, permission: PERMISSION }
     const { id } = api.need(await client.session.create({ body }), 'session.create')
-    this.#children.add(id)
+    sessions.of(id).isPhase = true
     return { session: id, manner }
   }
+
+  return { give, notes, countPrompts: () => prompts }
 }
 
-export const CONVERSATION_DELETED = 'the conversation was deleted in OpenCode'
+export type Phases = ReturnType<typeof createPhases>
 
 /** OpenCode gives a reason of its own. */
 export function endOf({ reason }: AbortSignal): string {

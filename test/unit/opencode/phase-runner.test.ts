@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import type { HostClient } from '../../../src/hosts/opencode/api.ts'
-import { type PhasePorts, PhaseRunner } from '../../../src/opencode/workflow/phase-runner.ts'
+import { createPhases, type PhasePorts } from '../../../src/opencode/workflow/phase-runner.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { currentPhase, withBatch } from '../../../src/run/machine/position.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
@@ -21,9 +21,9 @@ function runner() {
   } as unknown as HostClient
   const ports = {
     client,
-    sessions: { identify: async (session: string) => ({ session, root: 'ses_main', agent: session }) },
-    turns: {
-      ring: () => {},
+    sessions: {
+      identify: async (session: string) => ({ session, root: 'ses_main', agent: session }),
+      of: () => ({}),
       prompt: async (session: string, _text: string, { agent }: { agent: string }) => {
         prompted.push(`${session} ${agent}`)
         return { kind: 'answered', text: 'Done.' }
@@ -33,7 +33,7 @@ function runner() {
   } as unknown as PhasePorts
   const manner = { agent: 'build' }
   const caller = { session: 'ses_main', root: 'ses_main', manner, folder: FOLDER, signal: new AbortController().signal }
-  return { phases: new PhaseRunner(ports, caller, new Set()), prompted }
+  return { phases: createPhases(ports, caller), prompted }
 }
 
 /** The state in which the prompt of the next step is out, after the last one was done. */

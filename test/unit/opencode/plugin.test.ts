@@ -3,7 +3,7 @@ import { type HostConfig, isOneShot, screenOf, WORKFLOW_COMMAND } from '../../..
 import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation.ts'
 import { createInLoopGuard } from '../../../src/opencode/guard/in-loop.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
-import { tellShell } from '../../../src/opencode/sessions.ts'
+import { Sessions, tellShell } from '../../../src/opencode/sessions.ts'
 import { addWorkflowCommand, commandWords } from '../../../src/opencode/workflow/driver.ts'
 import { toastOf } from '../../../src/opencode-hooks/factory.ts'
 
@@ -26,7 +26,7 @@ it('a withdrawn message is removed, also if the session became idle while it was
   const prompt = (): Promise<unknown> => guard.idle('s').then(() => ({ data: { info: { id: 'm2' }, parts: [] } }))
   const preview = (): Promise<unknown> => guard.toolStarts('s').then(() => 'Go on.')
   const client = { session: { message, prompt }, _client: { delete: remove } }
-  const guard = createInLoopGuard(client as never, { preview } as never)
+  const guard = createInLoopGuard(client as never, new Sessions(client as never), { preview } as never)
   await guard.textCompleted({ session: 's', root: 's', agent: 'main', type: undefined }, 'm1')
   await guard.idle('s')
   expect(remove).toHaveBeenCalledWith({ url: '/session/s/message/m2' })
