@@ -24,7 +24,7 @@ import {
   aboutOf,
   askedAt,
   endBypass,
-  isToldFirst,
+  isFirstNotice,
   makeSessionFolder,
   noteResume,
   promptOf,
@@ -110,10 +110,10 @@ export function armAtStop(
     throw error
   }
   // Each is shown once, so not before the last lock: a caller that may not wait for it tries again.
-  const untold = states.filter((state) => !isSearched(state) && isToldFirst(folder, `search ${state.key}`))
-  const notices = untold.map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))
+  const unsearched = states.filter((state) => !isSearched(state) && isFirstNotice(folder, `search ${state.key}`))
+  const notices = unsearched.map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))
   const isOften = isNewlyDue(judged) && isSpent(judged.asked)
-  if (isOften && isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
+  if (isOften && isFirstNotice(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
   return { recorded, notices }
 }
 
@@ -264,14 +264,14 @@ export async function startDone(root: string, occasion: Occasion): Promise<reado
     touchFolder(folder)
   }
   if (copy !== undefined) removeOldFolders(root, nowMs)
-  return toldAtStart(root, occasion)
+  return noticesAtStart(root, occasion)
 }
 
-export function toldAtStart(root: string, occasion: Occasion): readonly string[] {
+export function noticesAtStart(root: string, occasion: Occasion): readonly string[] {
   const { payload, reader } = occasion
   const status = doneStatus(root, occasion)
-  const isTold = status === 'untrusted' || status === 'changed' || status === 'unreadable'
-  if (!isTold || payload.isCompacted === true) return []
+  const hasNotice = status === 'untrusted' || status === 'changed' || status === 'unreadable'
+  if (!hasNotice || payload.isCompacted === true) return []
   const rootOption = rootOptionFor(reader, root)
   return [doneAtStart(status, commandLine(['trust'], rootOption)) + personNote(reader, ['trust'], rootOption)]
 }

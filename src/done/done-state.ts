@@ -185,7 +185,7 @@ export function countAsking(folder: TaskFolder, prompt: string, asked: number): 
 }
 
 /** Never throws. */
-export function isToldFirst(folder: TaskFolder, what: string): boolean {
+export function isFirstNotice(folder: TaskFolder, what: string): boolean {
   const note = path.join(folder.path, `told-${sha256(what).slice(0, 16)}`)
   return succeeds(() => createFile(note, '', false))
 }

@@ -57,7 +57,7 @@ const MAX_CHARACTER_BYTES = 4
 /** If a report is older, its agent never returned. */
 const LIFETIME_MS = 86_400_000
 /** A cloned repository may hold very many files. */
-const MAX_LOOKED_AT = 100
+const MAX_SEARCHED = 100
 
 function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes: readonly StopOutcome[]): string[] {
   const { event, agent, lastMessage } = payload
@@ -118,7 +118,7 @@ function fileNameOf(agent: string): string {
 }
 
 function removeOld(folder: string, nowMs: number): void {
-  for (const name of fs.readdirSync(folder).slice(0, MAX_LOOKED_AT)) {
+  for (const name of fs.readdirSync(folder).slice(0, MAX_SEARCHED)) {
     const file = path.join(folder, name)
     const stats = fs.lstatSync(file, { throwIfNoEntry: false })
     if (stats?.isFile() && nowMs - stats.mtimeMs > LIFETIME_MS) tryRemoveFile(file)

@@ -4,7 +4,7 @@ import { addToResult, factory, limitMemory, resultText, TEXT_TAG } from './facto
 
 /** Some plugins replace `task`. */
 const TOOLS = ['task', 'delegate_task', 'delegate', 'call_agent', 'call_omo_agent', 'background_task']
-const LOOKS_FAILED = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missing|cannot|not found)\b/i
+const ERROR_START = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missing|cannot|not found)\b/i
 const MAX_ERROR_LENGTH = 2_000
 
 /**
@@ -30,7 +30,7 @@ export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ cli
   return {
     async 'tool.execute.after'({ tool }, output) {
       const said = TOOLS.includes(tool) ? resultText(output) : undefined
-      if (said === undefined || said.length > MAX_ERROR_LENGTH || !LOOKS_FAILED.test(said)) return
+      if (said === undefined || said.length > MAX_ERROR_LENGTH || !ERROR_START.test(said)) return
       const fix = await fixOf(said)
       if (fix !== undefined) addToResult(output, fix)
     },
@@ -92,11 +92,11 @@ const PATTERNS: readonly (readonly [keyof typeof DELEGATION_FIXES, RegExp])[] = 
 const OFFERED = /(?:available|valid|known|allowed)[^:\n]{0,40}:\s*([^\n]{1,500})/i
 /** The sub-agent ran and failed at its work, so another call would not avoid it (1.18.34). */
 const FAILED_AT_WORK = /^Subagent failed \(/
-const LOOKED_AT = 2_000
+const MAX_INSPECTED = 2_000
 
 export function delegationFailureIn(text: string) {
   if (FAILED_AT_WORK.test(text)) return undefined
-  const error = text.slice(0, LOOKED_AT)
+  const error = text.slice(0, MAX_INSPECTED)
   for (const [kind, pattern] of PATTERNS) {
     const found = pattern.exec(error)
     if (found === null) continue

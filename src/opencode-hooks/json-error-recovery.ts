@@ -13,7 +13,7 @@ export const JSON_ERROR_RECOVERY: z.ZodMiniType<JsonErrorRecoveryOptions> = z.st
   except: z.optional(z.array(z.string())),
 })
 
-const NEVER_LOOKED_AT: readonly string[] = [
+const SKIPPED_TOOLS: readonly string[] = [
   ...['bash', 'read', 'glob', 'grep', 'list', 'webfetch', 'websearch', 'codesearch', 'lsp', 'edit', 'write', 'patch'],
   ...['apply_patch', 'multiedit', 'task', 'skill', 'todowrite', 'todoread', 'question', WORKFLOW_TOOL],
 ]
@@ -28,7 +28,7 @@ const UNREADABLE_CALL = 'invalid'
 export const createJsonErrorRecoveryHook = factory(
   'JSON error recovery',
   (_ports, { except = [] }: JsonErrorRecoveryOptions | undefined = {}) => {
-    const skipped = new Set([...NEVER_LOOKED_AT, ...except])
+    const skipped = new Set([...SKIPPED_TOOLS, ...except])
     return {
       async 'tool.execute.after'({ tool, args }, output) {
         const said = skipped.has(tool) ? undefined : resultText(output)

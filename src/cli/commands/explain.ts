@@ -219,8 +219,8 @@ function whyNotJudged({ environment }: CommandContext, payload: Payload): string
 async function predictStart(occasion: Occasion): Promise<HookAnswer> {
   const { unfinished } = observeUnfinished(occasion)
   const { listUnfinishedRuns } = await import('../../run/store/active-runs.ts')
-  const { toldAtStart } = await import('../../done/arm.ts')
-  const notified = occasion.roots.filter(hasDoneFile).flatMap((root) => toldAtStart(root, occasion))
+  const { noticesAtStart } = await import('../../done/arm.ts')
+  const notified = occasion.roots.filter(hasDoneFile).flatMap((root) => noticesAtStart(root, occasion))
   return answerToStart(occasion, unfinished, listUnfinishedRuns(occasion.roots, occasion), notified)
 }
 

@@ -85,15 +85,14 @@ export function createDriver(ports: DriverPorts) {
 
   function locate({ task, definition }: RunRequest, conversation: string): TaskFolder {
     const roots = findRoots(conversation)
-    const [root] = roots
+    const location = { rootOption: undefined, environment: process.env, cwd, findHome: homeFolder }
+    const [root = newRootFolder(location)] = roots
     if (definition !== '') {
-      const location = { rootOption: undefined, environment: process.env, cwd, findHome: homeFolder }
       // A model may give the folder's path.
-      return taskFolderFor(root ?? newRootFolder(location), task.replace(/^specs\//, ''), undefined, (slug) =>
+      return taskFolderFor(root, task.replace(/^specs\//, ''), undefined, (slug) =>
         taskFolderName({ number: Number(task), separator: '_', slug }),
       )
     }
-    if (root === undefined) throw new PostflightError('root-none', { start: cwd })
     const found = roots.flatMap((one) => findTaskFolder(one, task) ?? [])
     const isDriven = (one: TaskFolder): boolean => {
       const state = readState(one)
@@ -104,6 +103,7 @@ export function createDriver(ports: DriverPorts) {
     // The folder of a starting run appears a moment later.
     const starting = taskFolderBelow(root, task)
     if (driven.has(starting.path)) return starting
+    if (roots.length === 0) throw new PostflightError('root-none', { start: cwd })
     throw new PostflightError('task-unknown', { task, specs: path.join(root, SPECS_FOLDER), wanted: 'workflow' })
   }
 

@@ -21,14 +21,14 @@ export interface AgentStop {
   readonly isLost?: boolean
 }
 
-const ONLY_LOOKS = { returned: false, takes: 'passing', mayPrompt: false } as const
+const ONLY_OBSERVES = { returned: false, takes: 'passing', mayPrompt: false } as const
 
 /**
  * `asks`: whether to ask the agent if it is waiting, unless its result passes. `hears`: whether the person interrupted the
  * current prompt, which allows the stop, unless there is a result.
  */
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number) {
-  const plain = { asks: false, hears: false, wait: undefined, circumstances: ONLY_LOOKS }
+  const plain = { asks: false, hears: false, wait: undefined, circumstances: ONLY_OBSERVES }
   if (!stop.isMain || !start.active) return { ...plain, state: start }
   const { promptId, shells } = stop
   const kind = stop.isCall === true ? 'call' : 'stop'

@@ -78,14 +78,14 @@ export function findLostMarkers(context: CommandContext, root: string, isWanted:
 const BETWEEN_MS = 100
 
 /** If a lock was left behind. */
-const MAX_LOOKS = 20
+const MAX_READS = 20
 
 /** Another process may just have changed a marker or its line in the journal, so only a second check counts. */
 export function checkTwice<Found extends { readonly lost: readonly LostMarker[] }>(root: string, inspect: () => Found) {
   const first = inspect()
   if (first.lost.length === 0) return first
   const locks = first.lost.map(({ relative }) => path.join(root, relative, LOCK_FILE))
-  for (let looks = 0, isHeld = true; isHeld && looks < MAX_LOOKS; looks++) {
+  for (let reads = 0, isHeld = true; isHeld && reads < MAX_READS; reads++) {
     // `clear` holds it until the folder is synced, and writes to the journal after that.
     isHeld = locks.some((lock) => kindIfSeen(lock) !== undefined)
     sleepSync(BETWEEN_MS)
