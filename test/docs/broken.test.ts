@@ -45,6 +45,7 @@ const BROKEN: readonly (readonly [fault: string, page: string, said: RegExp])[] 
   ['data of an unknown kind', block('json', '{ "a": 1 }'), /name its schema/],
   ['a link to a file that does not exist', '[a](docs/nothing.md)\n', /docs\/nothing\.md does not exist/],
   ['a link to a heading that does not exist', '# One\n\n[a](#two)\n', /no heading #two/],
+  ['a test that does not exist', '`unit/nothing`', /the test unit\/nothing does not exist/],
   ['a picture that does not exist', '<img src="docs/nothing.svg">\n', /docs\/nothing\.svg does not exist/],
 ]
 

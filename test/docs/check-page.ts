@@ -15,7 +15,7 @@ export interface Check {
 /** The checks of a page. When they have run, `unrun` lists the blocks that were not. */
 export function checksOf(page: Page, unrun: Unrun[]): Check[] {
   return [
-    { title: 'links lead to files and headings', faults: async () => linkFaults(page) },
+    { title: 'links and names of tests lead to files and headings', faults: async () => linkFaults(page) },
     {
       title: 'fences and their comments are known',
       faults: async () => page.blocks.flatMap((one) => fenceFaults(page, one)),

@@ -5,9 +5,14 @@ import { join, posix } from 'node:path'
 import { PACKAGE } from '../support/process.ts'
 import { type Page, readPage } from './pages.ts'
 
-/** The links of a page that lead nowhere. Addresses on the web are not followed. */
+/** The links and names of tests that lead nowhere. Addresses on the web are not followed. */
 export function linkFaults(page: Page): string[] {
-  return page.links.flatMap(({ line, text }) => {
+  const tests = page.inlineCode.flatMap(({ line, text }) => {
+    const isTest = /^(?:unit|property|integration|docs|stress|hosts)\/[\w/-]+$/.test(text)
+    const exists = ['', '.ts', '.test.ts'].some((end) => existsSync(join(PACKAGE, 'test', `${text}${end}`)))
+    return isTest && !exists ? [`${page.name}:${line}: the test ${text} does not exist`] : []
+  })
+  const links = page.links.flatMap(({ line, text }) => {
     if (/^[a-z]+:/.test(text)) return []
     const [path = '', anchor] = text.split('#')
     const target = path === '' ? page.name : posix.join(posix.dirname(page.name), decodeURIComponent(path))
@@ -17,4 +22,5 @@ export function linkFaults(page: Page): string[] {
     const { anchors } = target === page.name ? page : readPage(target)
     return anchors.has(anchor) ? [] : [`${page.name}:${line}: ${target} has no heading #${anchor}`]
   })
+  return [...tests, ...links]
 }
