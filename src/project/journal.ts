@@ -22,7 +22,8 @@ export function journalFiles(root: string): { old: string; current: string } {
 
 export function makeJournalFolder(root: string): string {
   const folder = journalFolder(root)
-  if (makeOwnFolder(folder)) hideFromGit(folder)
+  makeOwnFolder(folder)
+  hideFromGit(folder)
   return folder
 }
 

@@ -68,9 +68,10 @@ export async function runGit({ root, until, input }: GitCall, ...words: readonly
   if (end.kind === 'interrupted' && !overflow.signal.aborted) process.kill(process.pid, end.by)
   const bytes = Buffer.concat(pieces)
   if (end.kind === 'exited') return { status: end.exitCode, bytes, detail: reasonIn(complaint) }
-  if (end.kind === 'not-started') return { status: undefined, bytes, detail: `git cannot be started (${end.detail})` }
-  const ended = end.kind === 'killed' ? `git was killed by ${end.signal}` : 'it took too long, or answered too much'
-  return { status: undefined, bytes, detail: (end.kind === 'killed' && reasonIn(complaint)) || ended }
+  const failed = (detail: string): GitAnswer => ({ status: undefined, bytes, detail })
+  if (end.kind === 'not-started') return failed(`git cannot be started (${end.detail})`)
+  if (end.kind === 'killed') return failed(reasonIn(complaint) || `git was killed by ${end.signal}`)
+  return failed('it took too long, or answered too much')
 }
 
 function reasonIn(complaint: string): string {

@@ -163,9 +163,8 @@ type Fact = string | false | undefined
 
 export function statusItem(kind: StatusKind, place: Place, facts: readonly Fact[], sentence: string, fix: string) {
   const { task, path, session } = place
-  const message = [`${KIND_WORDS[kind] ?? kind}: ${path}`, ...facts.filter((fact) => typeof fact === 'string')].join(
-    ' · ',
-  )
+  const shown = facts.filter((fact) => typeof fact === 'string')
+  const message = [`${KIND_WORDS[kind] ?? kind}: ${path}`, ...shown].join(' · ')
   return { kind, task, path, host_session: session, message, sentence, fix }
 }
 
