@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { sleep } from '../../disk/age.ts'
+import { realPathIfSeen } from '../../disk/file-facts.ts'
 import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
@@ -88,8 +89,9 @@ export function createDriver(ports: DriverPorts) {
     const [root] = roots
     if (definition !== '') {
       const location = { rootOption: undefined, environment: process.env, cwd, findHome: homeFolder }
+      const found = root ?? realPathIfSeen(newRootFolder(location))
       // A model may give the folder's path.
-      return taskFolderFor(root ?? newRootFolder(location), task.replace(/^specs\//, ''), undefined, (slug) =>
+      return taskFolderFor(found, task.replace(/^specs\//, ''), undefined, (slug) =>
         taskFolderName({ number: Number(task), separator: '_', slug }),
       )
     }
