@@ -7,6 +7,7 @@ import { ownText } from '../../hosts/opencode/conversation.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
+import { attempt } from '../../kernel/values.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
 import { detailOf, internalError, messageForUser, type Reporter } from '../../opencode-hooks/factory.ts'
 import { homeFolder } from '../../project/home-folder.ts'
@@ -87,15 +88,14 @@ export function createDriver(ports: DriverPorts) {
   function locate({ task, definition }: RunRequest, conversation: string): TaskFolder {
     const roots = findRoots(conversation)
     const [root] = roots
+    const location = { rootOption: undefined, environment: process.env, cwd, findHome: homeFolder }
+    const likelyRoot = (): string => root ?? realPathIfSeen(newRootFolder(location))
     if (definition !== '') {
-      const location = { rootOption: undefined, environment: process.env, cwd, findHome: homeFolder }
-      const found = root ?? realPathIfSeen(newRootFolder(location))
       // A model may give the folder's path.
-      return taskFolderFor(found, task.replace(/^specs\//, ''), undefined, (slug) =>
+      return taskFolderFor(likelyRoot(), task.replace(/^specs\//, ''), undefined, (slug) =>
         taskFolderName({ number: Number(task), separator: '_', slug }),
       )
     }
-    if (root === undefined) throw new PostflightError('root-none', { start: cwd })
     const found = roots.flatMap((one) => findTaskFolder(one, task) ?? [])
     const isDriven = (one: TaskFolder): boolean => {
       const state = readState(one)
@@ -103,9 +103,10 @@ export function createDriver(ports: DriverPorts) {
     }
     const folder = found.find(isDriven) ?? found.find((one) => readState(one) !== undefined) ?? found[0]
     if (folder !== undefined) return folder
-    // The folder of a starting run appears a moment later.
-    const starting = taskFolderBelow(root, task)
-    if (driven.has(starting.path)) return starting
+    // The folder of a starting run appears a moment later, with the first one's specs/.
+    const starting = attempt(() => taskFolderBelow(likelyRoot(), task))
+    if (starting !== undefined && driven.has(starting.path)) return starting
+    if (root === undefined) throw new PostflightError('root-none', { start: cwd })
     throw new PostflightError('task-unknown', { task, specs: path.join(root, SPECS_FOLDER), wanted: 'workflow' })
   }
 

@@ -42,14 +42,16 @@ it('of a session only the parent and the birth are kept: OpenCode also gives the
   expect(sessions.of('s').info).toEqual({ parentID: 'p', bornMs: 7 })
 })
 
-it('a first run in a folder behind a link is known by its real path', async () => {
+it('a first run, in a folder behind a link, is known by its real path before it has made specs/', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-')))
   symlinkSync('.', join(folder, 'link'))
   const driven = new Set([join(folder, 'specs/007_flow')])
   const sessions = { identify: async () => ({ root: 's' }), lineageOf: async () => [] }
   const driver = createDriver({ sessions, driven, folder: join(folder, 'link'), findRoots: () => [] } as never)
-  const answer = await driver.run('s', { task: '7_flow', definition: 'flow.yaml', inputs: [] }, undefined)
-  expect(answer).toContain('is already running')
+  const run = (task: string, definition: string) => driver.run('s', { task, definition, inputs: [] }, undefined)
+  const answers = [await run('7_flow', 'flow.yaml'), await run('007_flow', ''), await run('008_x', '')]
+  const running = 'The workflow of task 007_flow is already running: wait for it.'
+  expect(answers).toEqual([running, running, expect.stringMatching(/^no specs\/ folder/)])
   rmSync(folder, { recursive: true })
 })
 
