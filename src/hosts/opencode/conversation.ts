@@ -122,7 +122,7 @@ export async function isBusy(client: HostClient, session: string): Promise<boole
 }
 
 export interface SessionFacts {
-  info?: SessionInfo
+  info?: Readonly<{ parentID: string | undefined; bornMs: number | undefined }>
   /** Of the last message. */
   agent?: string
 }
@@ -145,7 +145,7 @@ export class SessionTree<Facts extends SessionFacts = SessionFacts> {
 
   /** Returns the session that was deleted. */
   noteEvent({ type, properties: { info } = {} }: HostEvent): string | undefined {
-    if (info !== undefined && type === 'session.created') this.of(info.id).info = info
+    if (info !== undefined && type === 'session.created') this.note(info)
     if (info === undefined || type !== 'session.deleted') return undefined
     this.forget(info.id)
     return info.id
@@ -155,11 +155,11 @@ export class SessionTree<Facts extends SessionFacts = SessionFacts> {
     const lineage = [session]
     for (let id = session; lineage.length <= MAX_DEPTH; ) {
       // A session created before this process has sent no event.
-      const info = this.known.get(id)?.info ?? need(await this.client.session.get({ path: { id } }), 'session.get', id)
-      this.of(id).info = info
-      if (info.parentID === undefined) break
-      lineage.push(info.parentID)
-      id = info.parentID
+      const { parentID } =
+        this.known.get(id)?.info ?? this.note(need(await this.client.session.get({ path: { id } }), 'session.get', id))
+      if (parentID === undefined) break
+      lineage.push(parentID)
+      id = parentID
     }
     return lineage
   }
@@ -175,6 +175,13 @@ export class SessionTree<Facts extends SessionFacts = SessionFacts> {
       if (current === ancestor) return true
     }
     return false
+  }
+
+  /** OpenCode's own record also holds the text of a reverted diff (1.18.34). */
+  private note({ id, parentID, time }: SessionInfo) {
+    const info = { parentID, bornMs: time?.created }
+    this.of(id).info = info
+    return info
   }
 
   protected forget(session: string): void {

@@ -153,7 +153,7 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
       reader: { foundRoot: findRoots(starts())[0], findForm: location.findForm },
       nowMs,
       startMs: nowMs,
-      sessionBornMs: info?.time?.created,
+      sessionBornMs: info?.bornMs,
       deadline: undefined,
       patiently: retryWhileLocked,
     }

@@ -1,11 +1,13 @@
 import path from 'node:path'
 import { sleep } from '../../disk/age.ts'
+import { realPathIfSeen } from '../../disk/file-facts.ts'
 import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
+import { attempt } from '../../kernel/values.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
 import { detailOf, internalError, messageForUser, type Reporter } from '../../opencode-hooks/factory.ts'
 import { homeFolder } from '../../project/home-folder.ts'
@@ -86,7 +88,7 @@ export function createDriver(ports: DriverPorts) {
   function locate({ task, definition }: RunRequest, conversation: string): TaskFolder {
     const roots = findRoots(conversation)
     const location = { rootOption: undefined, environment: process.env, cwd, findHome: homeFolder }
-    const [root = newRootFolder(location)] = roots
+    const [root = realPathIfSeen(newRootFolder(location))] = roots
     if (definition !== '') {
       // A model may give the folder's path.
       return taskFolderFor(root, task.replace(/^specs\//, ''), undefined, (slug) =>

@@ -18,9 +18,7 @@ describe('writing ISO 8601', () => {
     [-62_167_219_200_000, '0000-01-01T00:00:00.000Z'],
     [253_402_300_799_999, '9999-12-31T23:59:59.999Z'],
     [253_402_300_800_000, '+010000-01-01T00:00:00.000Z'],
-  ])('%d, at an end of the years with four digits, is %s', (timeMs, expected) => {
-    expect(toIso(timeMs)).toBe(expected)
-  })
+  ])('%d, at an end of the years with four digits, is %s', (timeMs, expected) => expect(toIso(timeMs)).toBe(expected))
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1])(
     '%d, outside the range of dates, becomes the epoch',
@@ -41,9 +39,7 @@ describe('reading ISO 8601', () => {
     ['2026-01-18T10:00Z', AT],
     ['2026-01-18T10:00:00.250499Z', AT + 250],
     ['2026-01-18', AT - 10 * HOUR_MS],
-  ])('%s is understood', (text, expected) => {
-    expect(fromIso(text)).toBe(expected)
-  })
+  ])('%s is understood', (text, expected) => expect(fromIso(text)).toBe(expected))
 
   it.each(['T10:00:00', ' 10:00:00', 'T10:00:00.000', 'T10:00'])('%s without a zone is UTC everywhere', (time) => {
     // This works because vitest runs each file in its own process; a worker thread would keep the machine's zone.
@@ -56,9 +52,7 @@ describe('reading ISO 8601', () => {
     // Date.parse reads each of these as a day of 2001 or 2026, so that an unowned marker would count as expired.
     ...['12', 'task 12', 'sess-1', 'phase 3', '1', 'Jan 1 2026', '1768730400', 'on 2026-01-18'],
     ...['2026-01-18 (a Sunday)', '2026-01-18T10:00:00Z junk'],
-  ])('%j is not an ISO 8601 time', (text) => {
-    expect(fromIso(text)).toBeUndefined()
-  })
+  ])('%j is not an ISO 8601 time', (text) => expect(fromIso(text)).toBeUndefined())
 })
 
 describe('an age for people', () => {
@@ -74,7 +68,5 @@ describe('an age for people', () => {
     [HOUR_MS, '1 h'],
     [2 * DAY - 1, '47 h'],
     [2 * DAY, '2 days'],
-  ])('%i ms reads %j', (ageMs, expected) => {
-    expect(formatAge(ageMs)).toBe(expected)
-  })
+  ])('%i ms reads %j', (ageMs, expected) => expect(formatAge(ageMs)).toBe(expected))
 })

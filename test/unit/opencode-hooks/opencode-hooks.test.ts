@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Hooks, Message } from '../../../src/hosts/opencode/api.ts'
 import { ownText } from '../../../src/hosts/opencode/conversation.ts'
 import { delegationFailureIn, delegationFix } from '../../../src/opencode-hooks/delegate-task-retry.ts'
@@ -229,12 +229,8 @@ describe('a failed delegation', () => {
   })
 
   it('gets its advice in a copy, with the words of the first time', async () => {
-    let asked = 0
     const data = Object.entries({ general: 'subagent', build: 'primary' }).map(([name, mode]) => ({ name, mode }))
-    const agents = async () => {
-      asked += 1
-      return { data }
-    }
+    const agents = vi.fn(async () => ({ data }))
     const hooks = createDelegateTaskRetryHook({ client: { app: { agents } }, directory }, undefined)
     const error = 'Unknown agent type: nobody is not a valid agent type'
     const part = { id: 'prt_1', type: 'tool', tool: 'task', state: { status: 'error', error } }
@@ -245,7 +241,7 @@ describe('a failed delegation', () => {
       expect(list[0]?.parts[0]?.state?.error).toMatch(/^Unknown agent type[^\n]*\n\n.*Agents: general\. /)
     }
     expect(part.state.error).toBe(error)
-    expect(asked).toBe(1)
+    expect(agents).toHaveBeenCalledOnce()
   })
 })
 

@@ -1,10 +1,13 @@
+import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { type HostConfig, isOneShot, screenOf, WORKFLOW_COMMAND } from '../../../src/hosts/opencode/api.ts'
 import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation.ts'
 import { createInLoopGuard } from '../../../src/opencode/guard/in-loop.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
 import { Sessions, tellShell } from '../../../src/opencode/sessions.ts'
-import { addWorkflowCommand, commandWords } from '../../../src/opencode/workflow/driver.ts'
+import { addWorkflowCommand, commandWords, createDriver } from '../../../src/opencode/workflow/driver.ts'
 import { toastOf } from '../../../src/opencode-hooks/factory.ts'
 
 describe('a process that ends at the first idle', () => {
@@ -30,6 +33,26 @@ it('a withdrawn message is removed, also if the session became idle while it was
   await guard.textCompleted({ session: 's', root: 's', agent: 'main', type: undefined }, 'm1')
   await guard.idle('s')
   expect(remove).toHaveBeenCalledWith({ url: '/session/s/message/m2' })
+})
+
+it('of a session only the parent and the birth are kept: OpenCode also gives the text of a reverted diff', () => {
+  const sessions = new Sessions({} as never)
+  const info = { id: 's', parentID: 'p', time: { created: 7 }, revert: { diff: 'long' } }
+  sessions.noteEvent({ type: 'session.created', properties: { info } })
+  expect(sessions.of('s').info).toEqual({ parentID: 'p', bornMs: 7 })
+})
+
+it('a first run, in a folder behind a link, is known by its real path before it has made specs/', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-')))
+  symlinkSync('.', join(folder, 'link'))
+  const driven = new Set([join(folder, 'specs/007_flow')])
+  const sessions = { identify: async () => ({ root: 's' }), lineageOf: async () => [] }
+  const driver = createDriver({ sessions, driven, folder: join(folder, 'link'), findRoots: () => [] } as never)
+  const run = (task: string, definition: string) => driver.run('s', { task, definition, inputs: [] }, undefined)
+  const answers = [await run('7_flow', 'flow.yaml'), await run('007_flow', ''), await run('008_x', '')]
+  const running = 'The workflow of task 007_flow is already running: wait for it.'
+  expect(answers).toEqual([running, running, expect.stringMatching(/^no specs\/ folder/)])
+  rmSync(folder, { recursive: true })
 })
 
 it.each([

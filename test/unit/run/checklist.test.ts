@@ -37,9 +37,7 @@ describe('the tasks of a Markdown text', () => {
       '## Setup\n\n- [ ] T1 Make\n- [x] T2 [P] [US1] Test\n\n---\n',
       ['[ ] T1 Make', '[x] T2 [P] [US1] Test'],
     ],
-  ])('are those of %s', (_, text, expected) => {
-    expect(tasksIn(text)).toEqual(expected)
-  })
+  ])('are those of %s', (_, text, expected) => expect(tasksIn(text)).toEqual(expected))
 
   it.each([
     ['a fenced block', '```\n- [ ] a\n```\n'],
@@ -60,9 +58,7 @@ describe('the tasks of a Markdown text', () => {
     ['lines below a tag', '</b>\na\n* [\t] c'],
     ['an empty text', ''],
     ['a line after two byte order marks', '\ufeff\ufeff- [x] a\n'],
-  ])('are not in %s', (_, text) => {
-    expect(tasksIn(text)).toEqual([])
-  })
+  ])('are not in %s', (_, text) => expect(tasksIn(text)).toEqual([]))
 
   it('have boxes whose place is exact, whatever stands before them', () => {
     const text = '\ufeff# Größe 𝒳\r\n\r\n\t\n1. [ ] é\r\n   - [x]\tb\n> * [ ] c\r- [ ] d'

@@ -38,9 +38,7 @@ describe('the shape of a definition', () => {
     [{ name: '', phases: [PHASE] }, 'name', 'must be at least 1 character long'],
     [{ name: 'x'.repeat(101), phases: [PHASE] }, 'name', 'must be at most 100 characters long'],
     [{ name: 'x', phase: [PHASE] }, 'phase', 'unknown field "phase" (did you mean "phases"?)'],
-  ])('%j has a fault at %s: %s', (value, path, detail) => {
-    expect(new Map(shapeFaults(value)).get(path)).toBe(detail)
-  })
+  ])('%j has a fault at %s: %s', (value, path, detail) => expect(new Map(shapeFaults(value)).get(path)).toBe(detail))
 
   it.each([
     [{ gate: 'loose' }, 'gate', 'must be one of "strict", "advisory"'],
@@ -132,9 +130,7 @@ describe('the rules of a definition', () => {
     [{ ...PHASE, steps: ['x'], step_prompt_file: 'p.md' }],
     [{ ...ONLY_STEPS, step_prompt: 'p' }],
     [{ id: 'a', artifact: 'a', steps: [] }],
-  ])('%j has no fault', (phase) => {
-    expect(faultsOf(phase)).toEqual([])
-  })
+  ])('%j has no fault', (phase) => expect(faultsOf(phase)).toEqual([]))
 
   it.each<[string, object[], string[]]>([
     ['an id that differs only in case', [PHASE, leaving('A', 'b')], [`1.id: ${RULE_TEXT.twin('A')}`]],
@@ -284,18 +280,14 @@ describe('paths and names from a definition', () => {
   it.each([
     ...['a', 'a.json', 'reports/a b.md', 'Ä.md', '...x', 'x'.repeat(200), `${'x/'.repeat(99)}xx`],
     ...['my-workflow', 'reports/artifacts/x', 'workflows/x'],
-  ])('%j stays inside its folder', (path) => {
-    expect(isArtifactPath(path)).toBe(true)
-  })
+  ])('%j stays inside its folder', (path) => expect(isArtifactPath(path)).toBe(true))
 
   it.each([
     ...['', '/a', '../a', 'a/../b', 'a/./b', 'a//b', 'a/', 'C:/x', 'a\\b', 'a\u0000', 'a\n', 'x.', ' x', '.', '..'],
     ...['x'.repeat(201), `${'x/'.repeat(100)}x`, '漢'.repeat(67)],
     ...['workflow/state.json', 'Workflow', 'artifacts/x', 'step-results/a', 'step-result.json', '.postflight-pending'],
     ...['wor\u212aflow/state.json', '.po\u017ftflight-pending'],
-  ])('%j is refused as a path', (path) => {
-    expect(isArtifactPath(path)).toBe(false)
-  })
+  ])('%j is refused as a path', (path) => expect(isArtifactPath(path)).toBe(false))
 
   it('a prompt file may be in a folder whose name is reserved in a task folder', () => {
     expect([isInsidePath('workflow/plan.md'), isInsidePath('../plan.md')]).toEqual([true, false])
@@ -396,9 +388,7 @@ describe('a snapshot', () => {
     ...[{ check: { json_schema: { enum: 3 } } }, { step_check: 3 }, { step_check: { json_schema: { enum: 3 } } }],
     ...[{ next: { pass: 'end', fail: 'end', cases: [] } }, { next: { ...CASES, cases: { bug: 'c' } } }],
     ...[{ next: { ...CASES, default: 'c' } }],
-  ])('that was changed to %j is refused', (change) => {
-    expect(readDefinition(changed(change))).toBeUndefined()
-  })
+  ])('that was changed to %j is refused', (change) => expect(readDefinition(changed(change))).toBeUndefined())
 
   it.each([
     ...[{ max_attempts: 1000 }, { steps: Array(1000).fill('x') }, { parallel: 16, max_skips: 0 }, { next: CASES }],
