@@ -24,15 +24,18 @@ export function addEntries(text: string, entries: Entries, path: string, isOurs:
 }
 
 export function removeEntries(text: string, path: string, isOurs: IsOurs, event?: string): string {
-  const [first] = ourGroups(text, path, isOurs, event)
-  if (first === undefined) return text
-  const list = ['hooks', first.event]
+  const file = settingsAt(path)
+  const ours = ourGroups(text, path, isOurs, event)
   const isOnly = (group: unknown): boolean => {
     const hooks = hooksOf(group)
     return hooks.length > 0 && hooks.every(isOurs)
   }
-  const [keys, isRemoved] = isOnly(first.group) ? [list, isOnly] : [[...list, first.index, 'hooks'], isOurs]
-  return removeEntries(removeFromList(text, settingsAt(path), keys, isRemoved), path, isOurs, event)
+  // Groups that also hold other hooks come first: they stay, so no index changes.
+  const unshared = ours.reduce((rest, { event, index, group }) => {
+    return isOnly(group) ? rest : removeFromList(rest, file, ['hooks', event, index, 'hooks'], isOurs)
+  }, text)
+  const events = [...new Set(ours.map((one) => one.event))]
+  return events.reduce((rest, name) => removeFromList(rest, file, ['hooks', name], isOnly), unshared)
 }
 
 export type WiredCommand = ReturnType<typeof findCommands>[number]
