@@ -285,8 +285,8 @@ function isRenewal(marker: Marker, options: CreateOptions): boolean {
 function foreignOwner({ marker, folder }: StoredMarker, session: string | undefined, sessionId: string | undefined) {
   const { hostSession, sessionId: named, fields } = marker
   const isOthers = named !== undefined && sessionId !== undefined && named !== sessionId
-  const isOfNoSession = session !== undefined && (fields === undefined || sessionId === undefined)
-  if (hostSession === undefined ? !isOthers && !isOfNoSession : hostSession === session) return undefined
+  const isUnproven = session !== undefined && (fields === undefined || sessionId === undefined)
+  if (hostSession === undefined ? !isOthers && !isUnproven : hostSession === session) return undefined
   const unowned = `pending without a host session${named === undefined ? '' : ` (${named})`}`
   const whose = hostSession === undefined ? unowned : `pending for host session ${hostSession}`
   return new PostflightError('marker-of-other-session', { path: markerDisplayPath(folder), whose, task: folder.task })
