@@ -57,14 +57,13 @@ export function makeFolders(folder: string): void {
 
 /** A skill's `git add -A` must not commit it. Never throws: the guard works without it. */
 export function hideFromGit(folder: string): void {
-  const file = `${folder}/.gitignore`
-  // A full disk or a kill may have left an older folder without it.
-  if (kindIfSeen(file) === undefined) attempt(() => createFile(file, '*\n', false))
+  attempt(() => createFile(`${folder}/.gitignore`, '*\n', false))
 }
 
 export function makeHiddenFolder(folder: string): void {
   makeLastingFolder(folder)
-  hideFromGit(folder)
+  // A full disk or a kill may have left an older folder without it.
+  if (kindIfSeen(`${folder}/.gitignore`) === undefined) hideFromGit(folder)
 }
 
 /** Through real folders only: an agent or a clone may have filled the task folder. `relative` has `/` and no `..`. */

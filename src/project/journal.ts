@@ -22,8 +22,7 @@ export function journalFiles(root: string): { old: string; current: string } {
 
 export function makeJournalFolder(root: string): string {
   const folder = journalFolder(root)
-  makeOwnFolder(folder)
-  hideFromGit(folder)
+  if (makeOwnFolder(folder)) hideFromGit(folder)
   return folder
 }
 

@@ -27,8 +27,8 @@ function linkFolder(project: Project): void {
 const projectWithMarker = (create = createSourceProject): Project => withMarker(OWNED, '259_x', create)
 
 describe.concurrent('the report of a blocked sub-agent', () => {
-  it('is kept at the block, hidden from git, and handed once to its caller, who gets only the last message', async () => {
-    const project = projectWithMarker(() => createProject({ files: { 'specs/.postflight/left-by-a-full-disk': '' } }))
+  it('is kept at the block, and handed once to its caller, who otherwise gets only the last message', async () => {
+    const project = projectWithMarker(createProject)
     expect((await held(project, REPORT)).answer).toEqual({ decision: 'block', reason: expect.any(String) })
     expect(project.read(`${FOLDER}/agent-a`)).toBe(REPORT)
     expect(project.read('specs/.postflight/.gitignore')).toBe('*\n')
