@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream'
 
 /** Starts a server of every repository in `folder`. Anyone may clone them. */
 export async function startGitServer(folder: string) {
@@ -39,7 +40,8 @@ function answer(request: IncomingMessage, response: ServerResponse, backend: str
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  request.pipe(child.stdin)
+  // The program may end before it has read all, and a client may leave before it has sent all.
+  pipeline(request, child.stdin, () => {})
   const parts: Buffer[] = []
   child.stdout.on('data', (part: Buffer) => parts.push(part))
   child.once('close', () => {
