@@ -34,6 +34,8 @@ export function startProcess(file: string, words: readonly string[], options: Pr
   const detached = process.platform !== 'win32'
   const child = spawn(file, words, { cwd, env, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'], detached })
   const output = outputOf(child)
+  // Words that arrive after its end.
+  child.stdin?.on('error', () => {})
   let timedOut = false
   const timer = setTimeout(() => {
     timedOut = true

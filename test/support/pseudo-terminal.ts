@@ -35,6 +35,8 @@ export function startCommandInTerminal(
 ): TerminalCommand {
   const child = spawn('script', ['-qefc', command, '/dev/null'], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] })
   const output = outputOf(child)
+  // Keys that arrive after its end.
+  child.stdin.on('error', () => {})
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
   const type = (keys: string): void => void child.stdin.write(keys)
