@@ -86,12 +86,15 @@ test("the user's configuration in the environment counts", async () => {
   expect(await pushRun(call('one'), push(commit(one, 'first')))).toMatchObject({ outcome: 'published' })
 })
 
-test('git may find a repository beyond a file system, and gives its exit code if it gives no reason', async () => {
-  writeFileSync(join(folder, 'git'), '#!/bin/sh\nexit "$GIT_DISCOVERY_ACROSS_FILESYSTEM"\n', { mode: 0o755 })
+test('git may look beyond a file system, gives at least its exit code, and is not started after the time limit', async () => {
+  writeFileSync(join(folder, 'git'), '#!/bin/sh\n: >ran; exit "$GIT_DISCOVERY_ACROSS_FILESYSTEM"\n', { mode: 0o755 })
   vi.stubEnv('PATH', `${folder}:${process.env.PATH}`)
   vi.stubEnv('GIT_DISCOVERY_ACROSS_FILESYSTEM', '7')
   const args = { detail: 'git ended with exit code 7' }
   await expect(requireRemote(call('one'), 'origin')).rejects.toMatchObject({ args })
+  rmSync(join(folder, 'one/ran'))
+  await expect(requireRemote(call('one', 0), 'origin')).rejects.toMatchObject({ code: 'git-failed' })
+  expect(existsSync(join(folder, 'one/ran'))).toBe(false)
 })
 
 test('at the time limit the whole process group of git ends', async () => {
