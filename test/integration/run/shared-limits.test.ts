@@ -210,22 +210,19 @@ describe("the user's own git", () => {
   })
 })
 
-it.each(['cat-file', 'merge-base'])(
-  'a `git %s` that fails ends nothing, and says nothing about the ref',
-  async (word) => {
-    const { one, remote, ref } = await started()
-    await one.workflow('next', '7')
-    git(remote, 'update-ref', ref, `${ref}~1`)
-    one.write(`${WALK}/plan.md`, 'half')
-    // The first merge-base is that of the push.
-    const fails = `case " $* " in *' ${word} '*) [ ${word} = cat-file -o -e called ] && exit 9; : >called;; esac`
-    writeFileSync(one.at('git'), `#!/bin/sh\n${fails}\nPATH=\${PATH#*:} exec git "$@"\n`, { mode: 0o755 })
-    vi.stubEnv('PATH', `${one.dir}:${process.env.PATH}`)
-    onTestFinished(() => void vi.unstubAllEnvs())
-    expect((await one.workflow('publish', '7')).stderr).toMatch(/git ended with exit code 9(?!.*git push)/)
-    expect(one.state()).toMatchObject({ active: true })
-  },
-)
+it.each(['cat-file', 'merge-base'])('a `git %s` that fails ends nothing, and no ref is to go', async (word) => {
+  const { one, remote, ref } = await started()
+  await one.workflow('next', '7')
+  git(remote, 'update-ref', ref, `${ref}~1`)
+  one.write(`${WALK}/plan.md`, 'half')
+  // The first merge-base is that of the push.
+  const fails = `case " $* " in *' ${word} '*) [ ${word} = cat-file -o -e called ] && exit 9; : >called;; esac`
+  writeFileSync(one.at('git'), `#!/bin/sh\n${fails}\nPATH=\${PATH#*:} exec git "$@"\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${one.dir}:${process.env.PATH}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect((await one.workflow('publish', '7')).stderr).toMatch(/git ended with exit code 9(?!.*git push)/)
+  expect(one.state()).toMatchObject({ active: true })
+})
 
 /** Its run has a session, and its first prompt. */
 async function drive(one: Machine): Promise<void> {
