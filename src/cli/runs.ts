@@ -12,9 +12,9 @@ import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { endEntries } from '../run/drive.ts'
 import type { Runner, WorkflowState } from '../run/machine/state.ts'
 import type { Machine } from '../run/shared/publish-run.ts'
-import { refuseMoved } from '../run/shared/share-record.ts'
+import { refuseMoved, shareOf } from '../run/shared/share-record.ts'
 import type { ChangedRun } from '../run/store/run.ts'
-import { requireState } from '../run/store/state-store.ts'
+import { readState, requireState } from '../run/store/state-store.ts'
 import { notPublished, runData, runLines } from '../views/run-view.ts'
 
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {
@@ -76,6 +76,23 @@ export async function publishChange(context: CommandContext, folder: TaskFolder)
     if (code === 'not-published' && 'detail' in args) context.note(notPublished(context, folder, String(args.detail)))
     else if (code === 'share-unreadable') context.note(messageOf(error))
     else throw error
+  }
+}
+
+/** Before another run takes its folder: hooks, which do not publish, may have ended this one. A failure is a note. */
+export async function publishEnd(context: CommandContext, folder: TaskFolder): Promise<void> {
+  const state = readState(folder)
+  const share = state === undefined ? undefined : shareOf(folder, state.id)
+  if (state === undefined || share === undefined || state.active || share.sequence >= state.sequence) return
+  const { publishRun } = await import('../run/shared/publish-run.ts')
+  try {
+    await withRemote(context, () => publishRun(folder, machineOf(context)))
+  } catch (error) {
+    const { code, args } = asPostflightError(error)
+    const detail = code === 'not-published' && 'detail' in args ? String(args.detail) : messageOf(error)
+    const remove = `git push ${shellWord(share.remote)} --delete refs/postflight/${state.id}`
+    const ended = `the end of the earlier run (${state.outcome}) was not published: ${quote(detail)}`
+    context.note(`${ended}. It still shows as running in ${share.remote}: \`${remove}\` removes it there`)
   }
 }
 

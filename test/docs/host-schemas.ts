@@ -25,11 +25,7 @@ export const CLAUDE_SETTINGS = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    hooks: {
-      type: 'object',
-      propertyNames: { enum: EVENTS },
-      additionalProperties: { type: 'array', items: ENTRY },
-    },
+    hooks: { type: 'object', propertyNames: { enum: EVENTS }, additionalProperties: { type: 'array', items: ENTRY } },
     permissions: object({ allow: RULES, ask: RULES, deny: RULES }),
     env: { type: 'object', additionalProperties: TEXT },
     statusLine: object(

@@ -93,11 +93,7 @@ export function runWorld(
       world.state = reread(state)
     })
   const turn = (mayPrompt: boolean): boolean => {
-    const { command } = reconcile(world.state, {
-      observe: (seen) => observe(seen, mayPrompt),
-      apply,
-      write,
-    })
+    const { command } = reconcile(world.state, { observe: (seen) => observe(seen, mayPrompt), apply, write })
     if (command !== 'prompt') return false
     answer(world, agent)
     return true

@@ -15,7 +15,7 @@ import { runEntry } from '../../run/store/state-store.ts'
 import { type RunDocument, runData } from '../../views/run-view.ts'
 import type { Declaration, Run } from '../command.ts'
 import { DEFINITION, HOST_SESSION, PARENT_SESSION, remoteOption, SET, TASK } from '../command.ts'
-import { publishNow, runnerOf } from '../runs.ts'
+import { publishEnd, publishNow, runnerOf } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
 
 export const declaration = {
@@ -63,16 +63,17 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
     slug,
     (missing) =>
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
-    (folder) => ({
-      folder,
-      ...startRun(folder, definition, {
+    async (folder) => {
+      if (options.fresh) await publishEnd(context, folder)
+      const started = startRun(folder, definition, {
         ...runner,
         nowMs: context.nowMs,
         fresh: options.fresh,
         inputs,
         definitionFile: definitionName(file, { root: folder.root, packageFolder: context.packageFolder }),
-      }),
-    }),
+      })
+      return { folder, ...started }
+    },
   )
   trustRun(state, context)
   recordInJournal(context, folder, runEntry(folder, state, `started: ${state.name}`))

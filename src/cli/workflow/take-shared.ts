@@ -13,7 +13,7 @@ import { findRun, heldError, isHeldBy, takeRun } from '../../run/shared/take-run
 import { commandsOfRun, isTrusted, trustRun } from '../../run/store/phase-check.ts'
 import { enteredFrom } from '../../run/store/run.ts'
 import { readState } from '../../run/store/state-store.ts'
-import { machineOf } from '../runs.ts'
+import { machineOf, publishEnd } from '../runs.ts'
 
 export async function takeShared(
   context: CommandContext,
@@ -58,6 +58,7 @@ export async function takeShared(
         if (!['workflow-moved', 'not-published'].includes(asPostflightError(error).code)) throw error
       })
     }
+    if (known === undefined) await publishEnd(context, folder)
     await takeRun(call, folder, found, machine)
     if (wish.trust) trustRun(found.state, context)
     return folder

@@ -8,7 +8,11 @@ import { oneLine } from '../../kernel/text.ts'
 const ANSWER_BYTES = 33_554_432
 const COMPLAINT_BYTES = 4_096
 
+/** Before an address that git has rewritten already: `insteadOf` may lead it to another one, such as a mirror for fetches. */
+export const EXACT = 'postflight-exact:'
+
 const ISOLATED = [
+  `url..insteadOf=${EXACT}`,
   `core.hooksPath=${devNull}`,
   'core.fsmonitor=false',
   'gc.auto=0',
@@ -32,7 +36,7 @@ export interface GitAnswer {
   readonly detail: string
 }
 
-/** `until`: when git's process group is killed, by `performance.now()`. `address`: where pushes go. `project`: see Holder. */
+/** `until`: when git's process group is killed, by `performance.now()`. `address`: where pushes go, if fetches do not. `project`: see Holder. */
 export interface GitCall {
   readonly root: string
   readonly until: number
@@ -41,7 +45,12 @@ export interface GitCall {
   readonly input?: Buffer | string
 }
 
+const TOO_LONG = 'it took too long, or answered too much'
+
 export async function runGit({ root, until, input }: GitCall, ...words: readonly string[]): Promise<GitAnswer> {
+  const failed = (detail: string): GitAnswer => ({ status: undefined, bytes: Buffer.alloc(0), detail })
+  // To start and to kill it would take some 300 ms for each of many runs.
+  if (performance.now() >= until) return failed(TOO_LONG)
   const pieces: Buffer[] = []
   let length = 0
   let complaint = ''
@@ -52,7 +61,7 @@ export async function runGit({ root, until, input }: GitCall, ...words: readonly
     cwd: root,
     env: isolatedEnvironment(process.env),
     input,
-    limitMs: Math.max(1, until - performance.now()),
+    limitMs: until - performance.now(),
     signal: overflow.signal,
     obeysSignals: true,
     onOutput: (piece) => {
@@ -67,16 +76,21 @@ export async function runGit({ root, until, input }: GitCall, ...words: readonly
   // The signal was for this process. The terminal does not signal git, which has a group of its own.
   if (end.kind === 'interrupted' && !overflow.signal.aborted) process.kill(process.pid, end.by)
   const bytes = Buffer.concat(pieces)
-  if (end.kind === 'exited') return { status: end.exitCode, bytes, detail: reasonIn(complaint) }
-  const failed = (detail: string): GitAnswer => ({ status: undefined, bytes, detail })
+  if (end.kind === 'exited') {
+    const status = end.exitCode
+    return { status, bytes, detail: reasonIn(complaint) || (status === 0 ? '' : `git ended with exit code ${status}`) }
+  }
   if (end.kind === 'not-started') return failed(`git cannot be started (${end.detail})`)
   if (end.kind === 'killed') return failed(reasonIn(complaint) || `git was killed by ${end.signal}`)
-  return failed('it took too long, or answered too much')
+  return failed(TOO_LONG)
 }
 
 function reasonIn(complaint: string): string {
-  const lines = complaint.split(/[\r\n]+/).filter((line) => line.trim() !== '')
-  // ssh's own reason comes before git's "Could not read from remote repository."
+  // GitLab sends its reason between blank and ruled lines.
+  const lines = complaint.split(/[\r\n]+/).filter((line) => /[\p{L}\p{N}]/u.test(line.replace(/^remote: /, '')))
+  // The reason of ssh or of the remote's shell comes before it.
+  const end = lines.findIndex((line) => line.includes('Could not read from remote repository'))
+  if (end > 0) lines.length = end
   const reason =
     lines.find((line) => /permission denied|host key|could not resolve|connection /i.test(line)) ??
     lines.find((line) => /^(?:remote: |ssh|fatal|error| ! )/i.test(line)) ??
@@ -87,7 +101,7 @@ function reasonIn(complaint: string): string {
 
 /** The user's credentials, transport and configuration, which ISOLATED overrides. */
 const KEPT =
-  /^GIT_(?:ASKPASS|SSH|SSH_\w+|SSL_\w+|HTTP_\w+|PROXY_\w+|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|(?:KEY|VALUE)_\d+))$/
+  /^GIT_(?:ASKPASS|DISCOVERY_ACROSS_FILESYSTEM|SSH|SSH_\w+|SSL_\w+|HTTP_\w+|PROXY_\w+|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|(?:KEY|VALUE)_\d+))$/
 
 /** A variable such as GIT_DIR would select another repository. */
 function isolatedEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

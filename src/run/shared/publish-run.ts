@@ -164,7 +164,7 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
       }))
     const pushed = await pushRun(call, { remote, run, commit, expected })
     if (pushed.outcome === 'gone') throw notPublished(gone)
-    if (pushed.outcome === 'failed') throw notPublished(pushed.detail || 'the remote refused it')
+    if (pushed.outcome === 'failed') throw notPublished(pushed.detail)
     const isForeign = pushed.there !== commit && !isOurs(shareOf(folder, run), pushed.there)
     const there = pushed.there === commit ? undefined : await holderAt(call, pushed.there)
     if (pushed.outcome === 'published' && (pushed.there === commit || (isForeign && there !== undefined))) {
@@ -181,9 +181,10 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
     }
     if (isForeign) {
       // A copy of this checkout shares our nonce, and has a newer version.
-      const isOlder = (await runGit(call, 'merge-base', '--is-ancestor', pushed.there, commit)).status === 0
+      const older = await runGit(call, 'merge-base', '--is-ancestor', pushed.there, commit)
+      if (older.status !== 0 && older.status !== 1) throw notPublished(older.detail)
       // A backup of the remote, or a person, brought an older version of ours back.
-      const isSetBack = isOlder && there?.machine !== undefined && there.nonce === share.nonce
+      const isSetBack = older.status === 0 && there?.machine !== undefined && there.nonce === share.nonce
       if (there !== undefined && !isSetBack) throw await lose(attempt, pushed.there, commit)
       const git = root ? ['git', '-C', root] : ['git']
       const remove = [...git, 'push', remote, `:${sharedRef(run)}`].map(shellWord).join(' ')
@@ -274,9 +275,9 @@ function endHere({ folder, nowMs }: Attempt, why: string, kept?: string, release
 async function lose(attempt: Attempt, there: string, commit?: string, published = attempt.share.commit) {
   const { call, folder, share } = attempt
   const { remote, run } = share
+  const holder = await holderAt(call, there)
   const isKept = commit !== undefined && !(await isPublished(call, commit, published))
   const kept = isKept ? await keep(attempt, commit) : undefined
-  const holder = await holderAt(call, there)
   const freed = isOurs({ ...share, commit: published }, there)
     ? releasedText(remote)
     : `another machine took it over and released it (${remote})`
@@ -284,7 +285,8 @@ async function lose(attempt: Attempt, there: string, commit?: string, published 
     holder?.machine === undefined
       ? freed
       : `it goes on at ${holderWords(holder)}, since ${toIsoSeconds(holder.sinceMs)} (${remote})`
-  const why = `${taken}${kept === undefined ? '' : `; what was not published is kept at ${kept}`}`
+  const where = kept ?? `${folder.relative}, and nowhere else`
+  const why = `${taken}${isKept ? `; what was not published is kept at ${where}` : ''}`
   await endHere(attempt, why, kept === undefined ? undefined : commit)
   return new PostflightError('workflow-moved', { task: taskWord(folder), run, remote, why })
 }

@@ -1,5 +1,5 @@
 import { PostflightError } from '../../kernel/errors.ts'
-import { type GitAnswer, type GitCall, runGit } from './isolated-git.ts'
+import { EXACT, type GitAnswer, type GitCall, runGit } from './isolated-git.ts'
 
 /** A shared run in git: its ref, which changes by compare-and-swap (docs/shared-runs.md), and its files, never checked out. */
 
@@ -23,7 +23,7 @@ export async function requireRemote(call: GitCall, remote: string): Promise<GitC
   const [fetched, pushed] = await addressesOf(call, remote)
   if (fetched === undefined) throw new PostflightError('remote-unknown', { remote })
   const project = (await write(call, 'rev-parse', '--show-prefix')) || undefined
-  return { ...call, address: pushed === fetched ? undefined : pushed, project }
+  return { ...call, address: pushed === fetched ? undefined : `${EXACT}${pushed}`, project }
 }
 
 export async function isRemote(call: GitCall, remote: string): Promise<boolean> {
@@ -110,7 +110,10 @@ export async function pushRun(
   if (listed.status !== 0) return { outcome: 'failed', detail: listed.detail, isRefused: false }
   const there = headOf(listed, ref)
   if (there === commit) return { outcome: 'published', there }
-  if (there === expected) return { outcome: 'failed', detail: pushed.detail, isRefused: pushed.status !== undefined }
+  if (there === expected) {
+    const detail = pushed.detail || 'it took the push, but its ref is unchanged'
+    return { outcome: 'failed', detail, isRefused: pushed.status !== undefined }
+  }
   if (there === '') return { outcome: 'gone' }
   const fetched = await runGit(call, ...FETCH, call.address ?? remote, ref)
   if (fetched.status !== 0) return { outcome: 'failed', detail: fetched.detail, isRefused: false }
@@ -171,9 +174,12 @@ function isSafeName(name: string): boolean {
 }
 
 export async function readBlob(call: GitCall, commit: string, path: string): Promise<Buffer | undefined> {
-  const { status, bytes, detail } = await runGit(call, 'cat-file', 'blob', `${commit}:${path}`)
-  if (status === undefined) throw new PostflightError('git-failed', { command: 'cat-file', detail })
-  return status === 0 ? bytes : undefined
+  const { status, bytes, detail } = await runGit({ ...call, input: `${commit}:${path}\n` }, 'cat-file', '--batch')
+  const begin = bytes.indexOf(10) + 1
+  if (status === 0 && / blob \d+\n$/.test(bytes.toString('latin1', 0, begin))) return bytes.subarray(begin, -1)
+  // It also calls an object missing that it cannot read, and complains.
+  if (status !== 0 || detail !== '') throw new PostflightError('git-failed', { command: 'cat-file', detail })
+  return undefined
 }
 
 function entryOf(line: string): { path: string; blob: string; size: number } {

@@ -70,9 +70,7 @@ describe.skipIf(hostsSkipped())('settings that install wrote', () => {
   ] as const)('work in a path with spaces and umlauts: package in the $packageIn, $file', async (how) => {
     const guarded = guardedProject({ ...how, folder: 'Größe & "Übung" $HOME' })
     expect(guarded.read(how.file)).toContain('postflight-hook')
-    const { ran, model } = await guarded.run({
-      main: dutiful(bash(CREATE), say('Done.')),
-    })
+    const { ran, model } = await guarded.run({ main: dutiful(bash(CREATE), say('Done.')) })
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
     expect(ran.result).toMatchObject({ result: 'Done.' })
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])

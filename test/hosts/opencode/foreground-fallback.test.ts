@@ -36,9 +36,7 @@ function withChains(chains: Readonly<Record<string, readonly string[]>>, config:
 }
 
 /** The first is the one that fails, the third is not known to OpenCode. */
-const THREE = withChains({
-  build: ['scripted/scripted-1', 'scripted/scripted-2', 'other/no-such', 'other/other-1'],
-})
+const THREE = withChains({ build: ['scripted/scripted-1', 'scripted/scripted-2', 'other/no-such', 'other/other-1'] })
 
 describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
   it('sends the message again with the next model, each once; the third answers', async () => {

@@ -126,9 +126,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
   it('ends at once when it is aborted', async () => {
     const guarded = projectWithFlow()
-    const { model } = await guarded.begin({
-      main: worker([START_FLOW, say('It is over.')], hangingAt('plan 1')),
-    })
+    const { model } = await guarded.begin({ main: worker([START_FLOW, say('It is over.')], hangingAt('plan 1')) })
     await reached(model, 'plan 1')
     guarded.postflight('workflow', 'abort', '7')
     await expect.poll(() => resultIn(model), { timeout: 20_000 }).toContain('is aborted')

@@ -237,35 +237,32 @@ describe.concurrent('a claim', () => {
     expect(existsSync(two.at(WALK, 'workflow/id'))).toBe(true)
   })
 
-  it.each(['publish', 'resume'])(
-    'whose answer was lost puts no older state over the newer one: %s',
-    async (command) => {
-      const { one, two, remote, id } = await shared()
-      one.write(`${WALK}/plan.md`, 'the plan')
-      await one.workflow('next', '7')
-      await two.workflow('resume', '7', '--shared', '--take')
-      await two.workflow('stop', '7', '--now')
-      await one.workflow('publish', '7')
-      await one.workflow('resume', '7', '--shared', '--take')
-      await one.workflow('approve', '7')
-      const { phase, sequence } = one.state()
-      expect(phase).toBe('build')
-      // The first push is that of what two did not publish, and the second one claims the run.
-      fail(two, 'answer-lost', 'answer-lost')
-      const lost = await two.workflow('resume', '7', '--shared', '--take')
-      expect(lost.stderr).toContain('it is not known whether')
-      expect(two.state()).toMatchObject({ outcome: 'stopped', phase: 'plan' })
-      if (command === 'publish') await two.workflow('publish', '7')
-      const again = await two.workflow('resume', '7', '--shared', '--take')
-      expect(again, again.stderr).toMatchObject({ status: 0 })
-      expect(two.state()).toMatchObject({ phase: 'build' })
-      const sequenceIn = (commit: string): number =>
-        JSON.parse(git(remote, 'cat-file', 'blob', `${commit}:state.json`)).sequence
-      const sequences = publishedLog(remote, id).map(({ commit }) => sequenceIn(commit))
-      expect(sequences).toEqual([...sequences].sort((left, right) => left - right))
-      expect(sequences.at(-1)).toBeGreaterThanOrEqual(Number(sequence))
-    },
-  )
+  it.each(['publish', 'resume'])('whose answer was lost puts no older state over a newer one: %s', async (command) => {
+    const { one, two, remote, id } = await shared()
+    one.write(`${WALK}/plan.md`, 'the plan')
+    await one.workflow('next', '7')
+    await two.workflow('resume', '7', '--shared', '--take')
+    await two.workflow('stop', '7', '--now')
+    await one.workflow('publish', '7')
+    await one.workflow('resume', '7', '--shared', '--take')
+    await one.workflow('approve', '7')
+    const { phase, sequence } = one.state()
+    expect(phase).toBe('build')
+    // The first push is that of what two did not publish, and the second one claims the run.
+    fail(two, 'answer-lost', 'answer-lost')
+    const lost = await two.workflow('resume', '7', '--shared', '--take')
+    expect(lost.stderr).toContain('it is not known whether')
+    expect(two.state()).toMatchObject({ outcome: 'stopped', phase: 'plan' })
+    if (command === 'publish') await two.workflow('publish', '7')
+    const again = await two.workflow('resume', '7', '--shared', '--take')
+    expect(again, again.stderr).toMatchObject({ status: 0 })
+    expect(two.state()).toMatchObject({ phase: 'build' })
+    const sequenceIn = (commit: string): number =>
+      JSON.parse(git(remote, 'cat-file', 'blob', `${commit}:state.json`)).sequence
+    const sequences = publishedLog(remote, id).map(({ commit }) => sequenceIn(commit))
+    expect(sequences).toEqual([...sequences].sort((left, right) => left - right))
+    expect(sequences.at(-1)).toBeGreaterThanOrEqual(Number(sequence))
+  })
 
   it('keeps what was not published here before it takes the run over again', async () => {
     const { one, two, remote, id } = await shared()

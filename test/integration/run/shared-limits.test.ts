@@ -89,6 +89,21 @@ describe('a task folder with another run', () => {
     expect(one.read(`${WALK}/workflow-runs/1/plan.md`)).toBe('the first plan')
   })
 
+  it.each(['start', 'resume'])('that a hook has ended: %s publishes its end before', async (word) => {
+    const { one, two, remote, ref } = await started()
+    await drive(one)
+    for (const name of ['plan.md', 'built.md']) {
+      one.write(`${WALK}/${name}`, 'x')
+      await one.hook(stop({ stop_hook_active: true }))
+    }
+    expect(one.state()).toMatchObject({ outcome: 'completed' })
+    await two.workflow(...START)
+    await two.workflow('release', '7')
+    const words = word === 'start' ? [...START, '--fresh'] : ['resume', idOf(two).id, '--shared']
+    expect(await one.workflow(...words)).toMatchObject({ status: 0 })
+    expect(git(remote, 'cat-file', 'blob', `${ref}:state.json`)).toContain('"outcome":"completed"')
+  })
+
   it('that is not over: nothing is taken, and the message says how to end it', async () => {
     const { one, two, id } = await started()
     await one.workflow('release', '7')
@@ -162,6 +177,10 @@ describe("the user's own git", () => {
     git(one.dir, 'config', 'core.sshCommand', `sh ${one.at('ssh.sh')}`)
     const { stderr } = await one.workflow('publish', '7')
     expect(stderr).toMatch(/^postflight: .*Permission denied \(publickey\)\. It goes on here/)
+    one.write('ssh.sh', "echo 'sh: git-receive-pack: not found' >&2\n")
+    expect((await one.workflow('publish', '7')).stderr).toContain(
+      '"origin": sh: git-receive-pack: not found. It goes on',
+    )
     one.write('ssh.sh', 'kill -9 0\n')
     expect((await one.workflow('publish', '7')).stderr).toContain(': git was killed by SIGKILL. It goes on here')
   })
@@ -170,7 +189,10 @@ describe("the user's own git", () => {
     const { one, two, remote, id } = await started()
     const fork = `${remote}-fork`
     git(one.dir, 'init', '-q', '--bare', fork)
-    for (const { dir } of [one, two]) git(dir, 'remote', 'set-url', '--push', 'origin', `file://${fork}`)
+    git(one.dir, 'remote', 'set-url', '--push', 'origin', `file://${fork}`)
+    // Fetches from the fork would lead to the remote.
+    git(two.dir, 'config', `url.file://${remote}.insteadOf`, `file://${fork}`)
+    git(two.dir, 'config', `url.file://${fork}.pushInsteadOf`, `file://${remote}`)
     expect((await one.workflow('share', '7')).status).toBe(0)
     expect(await one.workflow('release', '7')).toMatchObject({ status: 0 })
     expect(git(fork, 'for-each-ref', '--format=%(refname)')).toBe(`refs/postflight/${id}`)
@@ -188,13 +210,32 @@ describe("the user's own git", () => {
   })
 })
 
+it.each(['cat-file', 'merge-base'])('a `git %s` that fails ends nothing, and no ref is to go', async (word) => {
+  const { one, remote, ref } = await started()
+  await one.workflow('next', '7')
+  git(remote, 'update-ref', ref, `${ref}~1`)
+  one.write(`${WALK}/plan.md`, 'half')
+  // The first merge-base is that of the push.
+  const fails = `case " $* " in *' ${word} '*) [ ${word} = cat-file -o -e called ] && exit 9; : >called;; esac`
+  writeFileSync(one.at('git'), `#!/bin/sh\n${fails}\nPATH=\${PATH#*:} exec git "$@"\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${one.dir}:${process.env.PATH}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect((await one.workflow('publish', '7')).stderr).toMatch(/git ended with exit code 9(?!.*git push)/)
+  expect(one.state()).toMatchObject({ active: true })
+})
+
+/** Its run has a session, and its first prompt. */
+async function drive(one: Machine): Promise<void> {
+  await one.workflow('stop', '7')
+  await one.workflow('resume', '7', '--host-session', SESSION)
+  await one.hook(stop())
+}
+
 /** A hook of the first machine runs while its release is sent, with these artifacts. */
 async function releasedWith(...artifacts: readonly string[]) {
   const machines = await started()
   const { one, remote } = machines
-  await one.workflow('stop', '7')
-  await one.workflow('resume', '7', '--host-session', SESSION)
-  await one.hook(stop())
+  await drive(one)
   const payload = one.write('payload.json', JSON.stringify({ ...stop({ stop_hook_active: true }), cwd: one.dir }))
   const make = artifacts.map((name) => `printf done >'${WALK}/${name}'`).join(' && ')
   const hook = `cd '${one.dir}' && ${make} && env -i PATH="$PATH" HOME='${one.home}' '${LAUNCHER}' <'${payload}' >answer.json`
@@ -391,14 +432,20 @@ describe('a shared run', () => {
     expect(published).toMatchObject({ status: 0 })
   })
 
-  it('says that only this clone keeps what was not published if the remote refuses to', async () => {
+  it('says that only this clone, or only the folder, keeps what was not published', async () => {
     const { one, two, remote, ref } = await started()
-    await two.workflow('resume', '7', '--shared', '--take')
+    const losing = async (): Promise<string> => {
+      await two.workflow('resume', '7', '--shared', '--take')
+      one.write(`${WALK}/plan.md`, 'a plan that only one has')
+      return (await one.workflow('publish', '7')).stderr
+    }
     writeFileSync(join(remote, 'hooks/update'), '#!/bin/sh\ncase $1 in *lost*) exit 1;; esac\n', { mode: 0o755 })
-    one.write(`${WALK}/plan.md`, 'a plan that only one has')
-    const { stderr } = await one.workflow('publish', '7')
-    expect(stderr).toContain(`is kept at ${ref}-lost-1, in this repository only`)
+    expect(await losing()).toContain(`is kept at ${ref}-lost-1, in this repository only`)
     expect(git(one.dir, 'cat-file', 'blob', `${ref}-lost-1:folder/plan.md`)).toBe('a plan that only one has')
+    git(one.dir, 'update-ref', '-d', `${ref}-lost-1`)
+    git(one.dir, 'update-ref', 'refs/postflight', git(remote, 'rev-parse', `${ref}~2`))
+    await one.workflow('resume', '7', '--shared', '--take')
+    expect(await losing()).toContain(`is kept at ${WALK}, and nowhere else`)
   })
 
   it('that has ended keeps its outcome when it is released, and others are told that, not who holds it', async () => {

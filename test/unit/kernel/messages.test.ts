@@ -67,16 +67,7 @@ describe('names inside a sentence', () => {
 describe('sentences about files, and parts of sentences', () => {
   const catalogue = { markerProblem, unknownField, unsearchable, unwritable, inPlaceOfFolder, journalCut }
   itSays(
-    {
-      ...FILE_DETAILS,
-      ...SIZE_DETAILS,
-      ...catalogue,
-      quote,
-      counted,
-      listed,
-      jsonFaultWords,
-      unparsedMarker,
-    },
+    { ...FILE_DETAILS, ...SIZE_DETAILS, ...catalogue, quote, counted, listed, jsonFaultWords, unparsedMarker },
     {
       markerProblem: [
         ...(['empty', 'too-large', 'not-object'] as const).map((code): [MarkerProblem] => [{ code }]),

@@ -37,35 +37,14 @@ afterAll(() => {
 const call = (name: string, limitMs = 30_000) => ({ root: join(folder, name), until: performance.now() + limitMs })
 const push = (commit: string, expected = '') => ({ remote: 'origin', run: 'r1', commit, expected })
 
-test('the first publish wins, another machine that expects no ref finds that the run moved', async () => {
-  const first = commit(join(folder, 'one'), 'first')
-  expect(await pushRun(call('one'), push(first))).toEqual({ outcome: 'published', there: first })
-  const other = commit(join(folder, 'two'), 'other')
-  expect(await pushRun(call('two'), push(other))).toEqual({ outcome: 'moved', there: first })
-  expect(git(join(folder, 'remote'), 'rev-parse', 'refs/postflight/r1')).toBe(first)
-})
-
-test('a commit below the one that the ref holds counts as published', async () => {
-  const one = join(folder, 'one')
-  const first = commit(one, 'first')
-  const second = commit(one, 'second', first)
-  await pushRun(call('one'), push(second))
-  expect(await pushRun(call('one'), push(first))).toEqual({ outcome: 'published', there: second })
-})
-
-test('a ref that somebody removed is gone, and not one that another machine has', async () => {
-  const one = join(folder, 'one')
-  const first = commit(one, 'first')
-  await pushRun(call('one'), push(first))
-  git(join(folder, 'remote'), 'update-ref', '-d', 'refs/postflight/r1')
-  expect(await pushRun(call('one'), push(commit(one, 'second', first), first))).toEqual({ outcome: 'gone' })
-})
-
-test('a remote that refuses is named with its reason', async () => {
-  const hook = join(folder, 'remote/hooks/update')
-  writeFileSync(hook, '#!/bin/sh\necho "only on Mondays" >&2\nexit 1\n', { mode: 0o755 })
+test.each([
+  ['update', 'echo "only on Mondays"; exit 1', 'remote: only on Mondays'],
+  ['update', 'printf "\\n=====\\n\\nERROR: not you\\n\\n=====\\n"; exit 1', 'remote: ERROR: not you'],
+  ['post-receive', 'git update-ref -d refs/postflight/r1', 'it took the push, but its ref is unchanged'],
+])('a remote that refuses by its hook %s is named with its reason: %s', async (hook, script, detail) => {
+  writeFileSync(join(folder, 'remote/hooks', hook), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const pushed = await pushRun(call('one'), push(commit(join(folder, 'one'), 'first')))
-  expect(pushed).toMatchObject({ outcome: 'failed', detail: 'remote: only on Mondays' })
+  expect(pushed).toMatchObject({ outcome: 'failed', detail })
 })
 
 test('a URL is no remote, and a folder without a repository has none', async () => {
@@ -99,6 +78,17 @@ test("the user's configuration in the environment counts", async () => {
   expect(await pushRun(call('one'), push(commit(one, 'first')))).toMatchObject({ outcome: 'published' })
 })
 
+test('git may look beyond a file system, gives at least its exit code, and is not started after the time limit', async () => {
+  writeFileSync(join(folder, 'git'), '#!/bin/sh\nexit "$GIT_DISCOVERY_ACROSS_FILESYSTEM"\n', { mode: 0o755 })
+  vi.stubEnv('PATH', `${folder}:${process.env.PATH}`)
+  vi.stubEnv('GIT_DISCOVERY_ACROSS_FILESYSTEM', '7')
+  const args = { detail: 'git ended with exit code 7' }
+  await expect(requireRemote(call('one'), 'origin')).rejects.toMatchObject({ args })
+  vi.stubEnv('PATH', '/nonexistent')
+  const late = { detail: 'it took too long, or answered too much' }
+  await expect(requireRemote(call('one', 0), 'origin')).rejects.toMatchObject({ args: late })
+})
+
 test('at the time limit the whole process group of git ends', async () => {
   const one = join(folder, 'one')
   const first = commit(one, 'first')
@@ -126,15 +116,7 @@ test('files come back byte for byte, whatever attributes the repository has', as
 const faultOf = (...paths: string[]) => treeFault(paths.map((path) => ({ path, size: 1 })))
 
 test.each([
-  ...[
-    '..',
-    '..\\..\\evil.md',
-    '.git',
-    'artifacts/.GIT',
-    '.gitlab-notes.md',
-    '.po\u017ftflight-pending',
-    '.postflight-claims',
-  ],
+  ...'.. ..\\..\\evil.md .git artifacts/.GIT .gitlab-notes.md .po\u017ftflight-pending .postflight-claims'.split(' '),
   ...['c:evil.md', 'NUL.md', 'aux.md', 'plan.md.', 'a\nb.md', 'a\u001b[2J.md'],
 ])('a file %j is refused: its name is not safe on every machine', (name) => {
   expect(faultOf('state.json', `folder/${name}`)).toBe(`"folder/${name}" is not a safe name on every machine`)

@@ -4,8 +4,5 @@ import { describeSentences, forms } from '../sentences.ts'
 describeSentences(
   'what install and init say',
   { initQuestion, notPortable },
-  {
-    notPortable: [['local']],
-    initQuestion: forms(['hook', false], ['shell-hook', true]),
-  },
+  { notPortable: [['local']], initQuestion: forms(['hook', false], ['shell-hook', true]) },
 )
