@@ -174,8 +174,8 @@ const NO = {
   'shell-missing': (a: { detail: string }) =>
     `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (Git for Windows brings one).`,
   'steps-none': (a: { path: string }) => `${a.path} has no checklist: \`postflight create --step NAME\` adds one.`,
-  'already-wired': (a: { where: string; wiredBy: keyof typeof WIRED; command: string }) =>
-    `${WIRED[a.wiredBy](a.where)}: each stop would then count twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
+  'already-wired': (a: { where: string; wiredBy: keyof typeof WIRED; command: string | undefined }) =>
+    `${WIRED[a.wiredBy](a.where)}: each stop would then count twice. ${a.command === undefined ? 'Keep that one' : `Remove that one with \`${a.command}\``}, or use --force. Nothing was written.`,
   'done-none': (a: { path: string }) =>
     `${a.path} does not exist: write it first, for example \`done: [{ when: "src/**", check: npm test }]\` (\`postflight init\` proposes rules for your project).`,
   'done-untrusted': (a: { path: string; trust: string }) =>

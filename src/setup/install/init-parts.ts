@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { kindAt } from '../../disk/file-facts.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
@@ -113,6 +114,9 @@ function donePart({ project }: Target): InitPart[] {
   const text = proposedDone(project)
   if (text === undefined) return []
   const file = doneFilePath(project)
+  const specs = kindAt(path.dirname(file))
+  // Nothing reads it there: `init` warns of it.
+  if (specs !== undefined && specs !== 'folder') return []
   const part = { name: 'done', file, add: (present: string) => present || text, preview: indented(text) } as const
   if (linkOutside(file, project) !== undefined) return [{ ...part, state: 'outside' }]
   const present = readDoneFile(project)

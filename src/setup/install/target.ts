@@ -20,7 +20,7 @@ import type { HostScope, Scope } from '../settings-paths.ts'
 import * as paths from '../settings-paths.ts'
 import { listBackups, replaceSettingsFile } from '../settings-replace.ts'
 import { hookCommand, openCodePlugin, ourHooks, ourPlugins } from './our-hooks.ts'
-import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations, uninstallLine } from './wiring.ts'
+import { enabledPlugin, hookHostLocations, type SettingsLocation, sessionLocations, uninstallLine } from './wiring.ts'
 
 export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 
@@ -144,7 +144,7 @@ export function refuseSecond(context: CommandContext, name: string, target: Targ
 }
 
 function refuseSecondOfClaude(context: CommandContext, { project, files, entry }: Target): void {
-  const locations = settingsLocations(context, project)
+  const locations = sessionLocations(context, project)
   const isPlugin = fs.existsSync(path.join(context.packageFolder, '.claude-plugin', 'plugin.json'))
   const plugin = enabledPlugin(locations)?.name ?? (isPlugin ? 'postflight-guard' : undefined)
   if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
@@ -153,13 +153,22 @@ function refuseSecondOfClaude(context: CommandContext, { project, files, entry }
   for (const location of wired.filter((one) => !isWished(one))) {
     // Claude Code runs the same command once if settings list it twice (2.1.329); other hosts run both.
     const isSame = location.commands.every(({ command }) => command.startsWith(entry))
-    if (isSame && wired.some(isWished)) continue
-    const where = displayPath(context, location.file)
-    refuse(isSame ? 'same-command' : 'settings', where, `${uninstallLine(context)} --scope ${location.scope}`)
+    const isManaged = location.kind === 'managed'
+    // A linked worktree shares the local settings of the main checkout.
+    const isOfMain = location.project !== project
+    // Only Claude Code reads those.
+    if (isSame && (isManaged || isOfMain || wired.some(isWished))) continue
+    const at = isOfMain ? { ...context, rootOption: location.project } : context
+    const command = isManaged ? undefined : `${uninstallLine(at)} --scope ${location.scope}`
+    refuse(isSame ? 'same-command' : 'settings', displayPath(context, location.file), command)
   }
 }
 
-function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command: string): never {
+function refuse(
+  wiredBy: ErrorArguments['already-wired']['wiredBy'],
+  where: string,
+  command: string | undefined,
+): never {
   throw new PostflightError('already-wired', { where, wiredBy, command })
 }
 

@@ -289,6 +289,18 @@ describe.concurrent('init', () => {
     expect(stdout).toMatch(/^Warning: .*_npx.*npm install --save-dev postflight-guard/m)
   })
 
+  it('says that specs/ is a link, which nothing reads, and suggests nothing that would be refused', async () => {
+    const project = createSourceProject({ files: { 'package.json': '{"scripts":{"test":"t"}}', 'real/a': '' } })
+    rmSync(project.at('specs'), { recursive: true, force: true })
+    symlinkSync('real', project.at('specs'))
+    const { stdout } = await project.cli(['init', '--yes'])
+    expect(stdout).toMatch(/^Warning: .*specs is a link, but must be a real folder: remove or rename it/m)
+    expect(stdout).not.toMatch(/Try it|done/)
+    expect(project.has('real/done.yaml')).toBe(false)
+    for (const command of ['trust', 'done', 'report', 'workflow status'])
+      expect((await project.cli(command.split(' '))).stderr).toContain('specs is a link, but must be a real folder')
+  })
+
   it('the try leaves a folder that the named command removes', async () => {
     const project = createSourceProject({ files: { 'specs/001-photo-albums/spec.md': '' } })
     const { stdout } = await project.cli(['init', '--yes'])
