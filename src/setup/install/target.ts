@@ -1,15 +1,15 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt } from '../../disk/file-facts.ts'
+import { kindAt, kindIfSeen } from '../../disk/file-facts.ts'
 import { removeIfEmpty } from '../../disk/folders.ts'
-import { readSmallFile, requireText, textIn } from '../../disk/read.ts'
+import { readSmallFile, requireText } from '../../disk/read.ts'
 import { removeFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
-import { attempt, jsonObjectIn, parseJson } from '../../kernel/values.ts'
+import { attempt, isJsonObject, parseJson } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
 import { addEntries, findCommands, removeEntries } from '../claude-hooks.ts'
@@ -210,18 +210,29 @@ export function recordOf(settings: string): string {
 }
 
 function recordedRules(settings: string): readonly string[] {
-  const rules = jsonObjectIn(textIn(recordOf(settings)) ?? '').added_rules
+  return attempt(() => readRecord(settings), [])
+}
+
+/** A file that cannot be read is not lost: without it, our rules would count as the user's. */
+export function readRecord(settings: string): readonly string[] {
+  const file = recordOf(settings)
+  if (kindIfSeen(file) !== 'file') return []
+  const json = parseJson(requireText(file, file))
+  if ('fault' in json) throw new PostflightError('file-unreadable', { path: file, detail: json.fault })
+  const rules = isJsonObject(json.value) ? json.value.added_rules : undefined
   return Array.isArray(rules) ? rules.filter((rule) => typeof rule === 'string') : []
 }
 
 export function recordRules(settings: string, before: string, rules: Rules): void {
-  const added = [...recordedRules(settings), ...missingRules(before, settings, rules)]
+  const added = [...readRecord(settings), ...missingRules(before, settings, rules)]
   const record = JSON.stringify({ added_rules: [...new Set(added)] }, null, 2)
   replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
 }
 
 export function removeRecord(target: Target, settings: string): void {
   const file = recordOf(settings)
+  // An error of the disk may have kept the rules.
+  if (holdsOurRules(paths.readSettingsFile(settings) ?? '', settings)) return
   if (readSmallFile(file).kind === 'text') carryOut({ file, after: undefined, top: topOf(target) })
 }
 

@@ -387,6 +387,19 @@ describe.concurrent('init', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
+  it('is undone but for the rules if their record cannot be read, and then by another uninstall', async () => {
+    const { project, cli } = await initialized()
+    const record = `${SETTINGS}.postflight-rules`
+    const text = project.read(record)
+    project.write(record, `<<<<<<< HEAD\n${text}`)
+    const { status, stdout, stderr } = await cli('uninstall')
+    expect({ status, stderr }).toEqual({ status: 65, stderr: expect.stringMatching(/-rules cannot be read \(.*JSON/) })
+    expect(stdout).toMatch(/^Removed the hook from/)
+    project.write(record, text)
+    expect((await cli('uninstall')).status).toBe(0)
+    expect(filesOf(project)).toEqual(filesOf(withPackage().project))
+  })
+
   it('says which settings Claude Code ignores, also in a file that it does not write to', async () => {
     const { project, cli } = withPackage({ [LOCAL]: '{\n  // mine\n  "model": "opus"\n}\n' })
     const warning = expect.stringMatching(/Warning: Claude Code ignores all settings .*local\.json:2:3: invalid JSON/)

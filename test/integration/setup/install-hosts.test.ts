@@ -200,11 +200,14 @@ describe.concurrent('doctor finds', () => {
 
   it('entries that are not complete, and install completes them', async () => {
     const project = createSourceProject()
+    await project.shell('git init --quiet')
     await install(project, 'droid')
     const settings = JSON.parse(project.read('.factory/settings.json'))
     delete settings.hooks.PostToolUse
     project.write('.factory/settings.json', JSON.stringify(settings))
-    expect((await wrongIn(project))[0]?.fix).toBe('postflight install --host droid --scope project')
+    // Without --skip, `init` would add Claude Code's hook, or refuse to.
+    const fixes = ['postflight install --host droid --scope project', expect.stringContaining('init --yes --skip hook')]
+    expect((await findingsOf(project.cli)).wrong.map(({ fix }) => fix)).toEqual(fixes)
     await install(project, 'droid')
     expect(await wrongIn(project)).toEqual([])
   })
