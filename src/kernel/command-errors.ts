@@ -268,6 +268,8 @@ const WRITE = {
     `cannot write in ${a.path} (${a.detail}): the disk is full. Stops cannot be counted there, so none is blocked anyway; \`${a.clear}\` removes the marker.`,
   'init-unfinished': (a: { written: string; fault: string }) =>
     `${a.fault} Already written: ${a.written}. Fix that, and run the same command again: it writes what is missing.`,
+  'file-changed': (a: { path: string }) =>
+    `${a.path} was changed by another program meanwhile, so it was left as it is: run the command again.`,
   'output-unwritable': (a: { detail: string }) =>
     `the output could not be written (${a.detail}): the command ran, but its result was not printed.`,
 } satisfies Sentences

@@ -161,7 +161,7 @@ export function notPublished({ rootOption }: CommandContext, folder: TaskFolder,
 
 export function runLines(context: CommandContext, folder: TaskFolder, state: WorkflowState, data: RunDocument) {
   const { rootOption, paint } = context
-  const { active, why, lastFailure, hostSession, wait, skips, phaseSkips } = state
+  const { active, outcome, why, lastFailure, hostSession, wait, skips, phaseSkips } = state
   const name = (text: string): string => oneLine(text, 120)
   const signs: Readonly<Record<PhaseStatus, string>> = {
     done: paint.green('✓'),
@@ -179,8 +179,10 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
     active &&
       lastFailure !== undefined &&
       `${warning} ${isFromBefore(state) ? 'a file from before' : lastAttempt}: ${quote(lastFailure, 500)}`,
-    // Those of this visit are listed below.
-    active && skips > phaseSkips && `${warning} earlier, ${skippedText(skips - phaseSkips, command('history'))}`,
+    // `why` counts those of a completed run, and those of this visit are listed below.
+    outcome !== 'completed' &&
+      skips > phaseSkips &&
+      `${warning} earlier, ${skippedText(skips - phaseSkips, command('history'))}`,
     ...givenUpNotes(state, command('retry'), context),
     active && hostSession !== undefined && `session ${quote(hostSession, 120)} drives it`,
     isApprovalDue(state) &&

@@ -236,7 +236,7 @@ function write(context: CommandContext, parts: readonly InitPart[], settings: st
   try {
     return texts.flatMap(({ file, before, after, edits }) => {
       for (const { record } of edits) record?.(before ?? '')
-      const backup = replaceSettingsFile(file, after, file === settings ? before : undefined)
+      const backup = replaceSettingsFile(file, after, before, file === settings)
       written.push(displayPath(context, file))
       return backup ?? []
     })

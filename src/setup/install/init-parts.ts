@@ -151,7 +151,7 @@ function ignoreRemoval(_context: CommandContext, { project }: Target) {
   const file = path.join(project, '.gitignore')
   const before = (isOfProject(file, project) && readSettingsFile(file)) || ''
   const rest = removeIgnored(before)
-  return rest === before ? [] : [{ file, after: rest || undefined, kept: false, top: project }]
+  return rest === before ? [] : [{ file, before, after: rest || undefined, kept: false, top: project }]
 }
 
 function isOfProject(file: string, project: string): boolean {
@@ -160,15 +160,21 @@ function isOfProject(file: string, project: string): boolean {
 
 function skillRemoval(context: CommandContext, { scope, project }: Target) {
   const file = protocolSkillFile(context, scope, project)
-  const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project)) ? readSkill(file) : undefined
-  if (text === undefined || !text.includes(MARK_START)) return []
+  const isThere = scope === 'user' ? fs.existsSync(file) : isOfProject(file, project)
+  const before = (isThere && readSettingsFile(file)) || ''
+  if (!before.includes(MARK_START)) return []
   const top = scope === 'user' ? claudeFolder(context, scope, project) : project
-  return [{ file, after: undefined, kept: !isAsWritten(text), top }]
+  return [{ file, before, after: undefined, kept: !isAsWritten(withLineFeeds(before)), top }]
+}
+
+function readSkill(file: string): string | undefined {
+  const text = readSettingsFile(file)
+  return text && withLineFeeds(text)
 }
 
 /** Git for Windows checks it out with CRLF. */
-function readSkill(file: string): string | undefined {
-  return readSettingsFile(file)?.replaceAll('\r\n', '\n')
+function withLineFeeds(text: string): string {
+  return text.replaceAll('\r\n', '\n')
 }
 
 function protocolSkillFile(context: CommandContext, scope: Scope, project: string): string {

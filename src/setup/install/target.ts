@@ -18,7 +18,7 @@ import { missingRules, type Rules, removeRules, requireRules } from '../permissi
 import * as reactive from '../reactive/reactive-rule.ts'
 import type { HostScope, Scope } from '../settings-paths.ts'
 import * as paths from '../settings-paths.ts'
-import { listBackups, replaceSettingsFile } from '../settings-replace.ts'
+import { listBackups, replaceSettingsFile, requireUnchanged } from '../settings-replace.ts'
 import { hookCommand, openCodePlugin, ourHooks, ourPlugins } from './our-hooks.ts'
 import { enabledPlugin, hookHostLocations, type SettingsLocation, sessionLocations, uninstallLine } from './wiring.ts'
 
@@ -226,14 +226,16 @@ export function readRecord(settings: string): readonly string[] {
 export function recordRules(settings: string, before: string, rules: Rules): void {
   const added = [...readRecord(settings), ...missingRules(before, settings, rules)]
   const record = JSON.stringify({ added_rules: [...new Set(added)] }, null, 2)
-  replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
+  const file = recordOf(settings)
+  replaceSettingsFile(file, `${record}\n`, paths.readSettingsFile(file), false)
 }
 
 export function removeRecord(target: Target, settings: string): void {
   const file = recordOf(settings)
   // An error of the disk may have kept the rules.
   if (holdsOurRules(paths.readSettingsFile(settings) ?? '', settings)) return
-  if (readSmallFile(file).kind === 'text') carryOut({ file, after: undefined, top: topOf(target) })
+  const read = readSmallFile(file)
+  if (read.kind === 'text') carryOut({ file, before: read.text, after: undefined, top: topOf(target) })
 }
 
 export type Removal = ReturnType<typeof removalsFrom>[number]
@@ -259,11 +261,12 @@ export function removalsFrom(target: Target, files: readonly string[]) {
 }
 
 /** Folders below `top` that become empty are removed too. */
-type PlannedRemoval = Pick<Removal, 'file' | 'after' | 'top'> & Partial<Pick<Removal, 'backups'>>
+type PlannedRemoval = Pick<Removal, 'file' | 'before' | 'after' | 'top'> & Partial<Pick<Removal, 'backups'>>
 
-export function carryOut({ file, after, backups = [], top }: PlannedRemoval): void {
+export function carryOut({ file, before, after, backups = [], top }: PlannedRemoval): void {
+  requireUnchanged(file, before, after)
   // No backup: the only loss is entries that `install` can write again.
-  if (after !== undefined) replaceSettingsFile(file, after, undefined)
+  if (after !== undefined) replaceSettingsFile(file, after, before, false)
   // Another `uninstall` may have removed it.
   else if (removeFile(file)) sync(path.dirname(file))
   for (const backup of backups) if (backup.isNeedless) tryRemoveFile(backup.file)
