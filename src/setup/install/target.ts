@@ -31,6 +31,8 @@ export interface Target {
   readonly files: readonly string[]
   readonly entry: string
   readonly portable: boolean
+  /** Whether the host reads only the last file. */
+  readonly readsOne: boolean
   readonly holds: (text: string, file: string) => boolean
   readonly add: (text: string, file: string) => string
   readonly remove: (text: string, file: string) => string
@@ -56,7 +58,7 @@ export function targetOf(context: CommandContext, name: string, scope: string): 
   if (scope !== 'user') for (const file of files) paths.requireInside(file, project)
   const trust = host?.trust
   const notes = trust === undefined || (trust.onlyInProjects && scope === 'user') ? [] : [trust.note]
-  return { ...target, files, notes }
+  return { ...target, files, readsOne: host?.hooksFiles !== undefined, notes }
 }
 
 function findTarget(context: CommandContext, name: string, host: HookHost | undefined, scope: Scope, project: string) {
@@ -75,8 +77,9 @@ export function isOfClaude(host: string, scope: Scope): boolean {
 }
 
 /** The file that already has some of them, so that they are never in two; otherwise the one that is read last. */
-export function locationOf({ files, holds }: Target): string {
-  return files.findLast((file) => holds(paths.readSettingsFile(file) ?? '', file)) ?? (files.at(-1) as string)
+export function locationOf({ files, holds, readsOne }: Target): string {
+  const last = files.at(-1) as string
+  return readsOne ? last : (files.findLast((file) => holds(paths.readSettingsFile(file) ?? '', file)) ?? last)
 }
 
 export function holdsOurRules(text: string, file: string): boolean {
@@ -109,7 +112,7 @@ function hookTarget(
   project: string,
   settings: string,
   host: Pick<HookHost, 'tellsProject' | 'entries'>,
-): Omit<Target, 'notes'> {
+): Omit<Target, 'notes' | 'readsOne'> {
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
   const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
@@ -118,7 +121,11 @@ function hookTarget(
   return { what: 'hook', scope, project, files: [settings], entry: command, portable, holds, add, remove }
 }
 
-function openCodeTarget(context: CommandContext, scope: HostScope, project: string): Omit<Target, 'notes'> {
+function openCodeTarget(
+  context: CommandContext,
+  scope: HostScope,
+  project: string,
+): Omit<Target, 'notes' | 'readsOne'> {
   const { plugin, portable } = openCodePlugin(context, scope, project)
   const files = paths.openCodeConfigPaths(context, scope, project)
   // OpenCode resolves a relative path from the file that names it.
@@ -137,7 +144,9 @@ export function refuseSecond(context: CommandContext, name: string, target: Targ
   const reader = name === 'claude' && scope !== 'user' ? 'copilot' : name
   const host = hookHost(reader)
   const locations = host === undefined ? [] : hookHostLocations(context, host, project)
-  const others = locations.filter(({ file, kind }) => file !== files.at(-1) && (kind === 'own' || reader === name))
+  const others = locations
+    .filter(({ file, kind }) => file !== files.at(-1) && (kind === 'own' || reader === name))
+    .filter((one) => !target.readsOne || one.scope !== scope)
   const wired = others.find(({ commands }) => commands.length > 0)
   if (wired === undefined) return
   refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${reader} --scope ${wired.scope}`)

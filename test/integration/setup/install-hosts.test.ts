@@ -160,10 +160,13 @@ describe.concurrent('install --host', () => {
 
   it('follows the variables that name the folder of the user', async () => {
     const project = createSourceProject()
-    const env = { CODEX_HOME: join(project.base, 'codex'), COPILOT_HOME: join(project.base, 'copilot') }
-    for (const host of ['codex', 'copilot']) await project.cli(['install', '--host', host, '--scope', 'user'], { env })
+    const [codex, copilot, qwen] = ['codex', 'copilot', 'qwen'].map((name) => join(project.base, name))
+    const env = { CODEX_HOME: codex as string, COPILOT_HOME: copilot as string, QWEN_HOME: qwen as string }
+    for (const host of ['codex', 'copilot', 'qwen'])
+      await project.cli(['install', '--host', host, '--scope', 'user'], { env })
     expect(eventsIn(join(env.CODEX_HOME, 'hooks.json'))).toContain('Stop')
     expect(eventsIn(join(env.COPILOT_HOME, 'hooks/postflight-guard.json'))).toContain('Stop')
+    expect(eventsIn(join(env.QWEN_HOME, 'settings.json'))).toContain('Stop')
   })
 
   it.each([
@@ -196,6 +199,21 @@ describe.concurrent('doctor finds', () => {
       expect(await project.cli(['install', ...words])).toMatchObject({ status: 1, stderr })
     expect((await project.cli(['uninstall'])).stdout).toContain(`${file}: \`postflight uninstall --host copilot\``)
     expect((await project.cli(['uninstall', ...ofCopilot])).stdout).toBe(`Removed ${file}: it held nothing else\n`)
+  })
+
+  it.each(['hooks.json', 'hooks/hooks.json'])('that droid ignores its settings for the hooks in %s', async (name) => {
+    const project = createSourceProject()
+    await install(project, 'droid')
+    const mine = '{\n  "Stop": [{ "hooks": [{ "type": "command", "command": "echo" }] }]\n}\n'
+    project.write(`.factory/${name}`, mine)
+    const [wrong] = await wrongIn(project)
+    expect(wrong).toMatchObject({ what: expect.stringContaining(`because it reads ${project.at('.factory', name)}`) })
+    await project.cli((wrong?.fix ?? '').split(' ').slice(1))
+    expect(await wrongIn(project)).toEqual([])
+    expect(project.has('.factory/settings.json')).toBe(false)
+    expect(JSON.parse(project.read(`.factory/${name}`)).Stop).toHaveLength(2)
+    await project.cli(['uninstall', '--host', 'droid'])
+    expect(project.read(`.factory/${name}`)).toBe(mine)
   })
 
   it('entries that are not complete, and install completes them', async () => {
