@@ -134,6 +134,8 @@ export interface HookHost {
   /** Whether hooks get CLAUDE_PROJECT_DIR. */
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
+  /** Where its `offSwitch` may be too. */
+  readonly projectSettings?: string
   readonly offSwitch?: 'disableAllHooks' | 'hooksDisabled'
   /** If the host runs the hook only once the user trusts it, or its folder. */
   readonly trust?: {

@@ -9,6 +9,7 @@ import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { errorFault, PostflightError } from '../../kernel/errors.ts'
 import { counted, listed, oneLine, quote, shellWord } from '../../kernel/text.ts'
+import { jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { isExecutable } from '../../project/root.ts'
 import { findCommands } from '../claude-hooks.ts'
@@ -68,7 +69,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const wired = holding.filter(isRead)
   const wiredOwn = wired.filter(({ kind }) => kind === 'own')
   const { offSwitch } = host
-  const off = offSwitch !== undefined && wiredOwn.length > 0 ? wiring.hooksDisabledIn(own, offSwitch) : undefined
+  const off = offSwitch === undefined || wiredOwn.length === 0 ? undefined : switchedOffIn(host, project, own, wiredOwn)
   const entries =
     off === undefined
       ? wiredOwn.flatMap((location) => [
@@ -98,6 +99,13 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const files = listed(wired.map(({ file }) => file))
   const several = `${host.title} runs the hook of each of ${files}, so a stop may count several times`
   return [...faults, ...entries, ...ignored, bad('settings', several, [...new Set(removals)].join(' && '))]
+}
+
+function switchedOffIn(host: HookHost, project: string, own: wiring.Locations, wired: wiring.Locations) {
+  const { offSwitch = '', projectHooks, projectSettings } = host
+  const settings = projectSettings && path.join(project, projectSettings)
+  if (settings && jsonObjectIn(textOf(settings, 'project'))[offSwitch] === true) return settings
+  return wiring.hooksDisabledIn(projectHooks === undefined ? own : wired, offSwitch)
 }
 
 /** In bytes. */

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HookHostName } from '../../../src/hosts/hook-hosts.ts'
@@ -271,6 +271,22 @@ describe.concurrent('doctor finds', () => {
     expect(await project.cli(['install', '--host', 'codex'], { cwd })).toMatchObject({ status: 64, stderr })
     rmSync(join(cwd, '.codex'), { recursive: true })
     expect(await wrongIn(project, { cwd })).toMatchObject([{ what: expect.stringContaining('not installed') }])
+  })
+
+  it('that Copilot CLI runs no hook, or not those of one file', async () => {
+    const project = createSourceProject({
+      files: { '.github/hooks/a.json': '{ "disableAllHooks": true, "hooks": {} }' },
+    })
+    await install(project, 'copilot', '--scope', 'user')
+    expect(await wrongIn(project)).toEqual([])
+    const own = fileOf(project, 'copilot', 'user')
+    const text = readFileSync(own, 'utf8')
+    project.write('.github/copilot/settings.json', '{ "disableAllHooks": true }')
+    const [all] = await wrongIn(project)
+    expect(all?.what).toContain('.github/copilot/settings.json sets disableAllHooks')
+    project.write('.github/copilot/settings.json', '{}')
+    writeFileSync(own, text.replace('{', '{ "disableAllHooks": true,'))
+    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([`${own} sets disableAllHooks, so no hook runs`])
   })
 
   it.each([
