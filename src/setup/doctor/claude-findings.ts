@@ -82,8 +82,6 @@ export function hooksDisabled(file: string, name = 'disableAllHooks'): DoctorFin
   return bad('settings', `${file} sets ${name}, so no hook runs`, `remove ${name} from that file`)
 }
 
-const ASK_ADMINISTRATOR = 'ask your administrator to leave only one of them'
-
 /** Claude Code 2.1.329 runs a command once, however many settings list it. */
 function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   const [only, ...others] = wired.toSorted(
@@ -100,27 +98,18 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
       : 'the host runs each of them, so one stop counts several times'
   const locations = listed([only, ...others].map(({ where }) => where))
   const removals = others.flatMap(({ removal }) => removal ?? []).join(' && ')
+  const fix = removals || 'ask your administrator to leave only one of them'
   // The problems of a place that should be removed need no separate fix.
   const kept = [only.finding, ...others.flatMap(({ finding }) => (finding.ok ? finding : []))]
-  return [
-    ...kept,
-    bad('settings', `the hook is installed more than once, in ${locations}: ${cost}`, removals || ASK_ADMINISTRATOR),
-  ]
+  return [...kept, bad('settings', `the hook is installed more than once, in ${locations}: ${cost}`, fix)]
 }
 
 function stopsOf(commands: readonly WiredCommand[]): string[] {
   return commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : []))
 }
 
-interface Wired {
-  readonly where: string
-  /** The commands that it starts at a stop. */
-  readonly stops: readonly string[]
-  /** Undefined for the settings of an organization. */
-  readonly removal: string | undefined
-  readonly finding: DoctorFinding
-  readonly rank: number
-}
+/** `removal`: undefined for the settings of an organization. */
+type Wired = { where: string; stops: string[]; removal: string | undefined; finding: DoctorFinding; rank: number }
 
 function wiredBySettings(context: CommandContext, location: wiring.SettingsLocation, project: string): Wired[] {
   const { scope, file, commands, kind } = location

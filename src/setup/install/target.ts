@@ -32,7 +32,7 @@ export interface Target {
   readonly entry: string
   readonly portable: boolean
   /** Whether the host reads only the last file. */
-  readonly readsOne: boolean
+  readonly readsOne?: boolean
   readonly holds: (text: string, file: string) => boolean
   readonly add: (text: string, file: string) => string
   readonly remove: (text: string, file: string) => string
@@ -112,7 +112,7 @@ function hookTarget(
   project: string,
   settings: string,
   host: Pick<HookHost, 'tellsProject' | 'entries'>,
-): Omit<Target, 'notes' | 'readsOne'> {
+): Omit<Target, 'notes'> {
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
   const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
@@ -121,11 +121,7 @@ function hookTarget(
   return { what: 'hook', scope, project, files: [settings], entry: command, portable, holds, add, remove }
 }
 
-function openCodeTarget(
-  context: CommandContext,
-  scope: HostScope,
-  project: string,
-): Omit<Target, 'notes' | 'readsOne'> {
+function openCodeTarget(context: CommandContext, scope: HostScope, project: string): Omit<Target, 'notes'> {
   const { plugin, portable } = openCodePlugin(context, scope, project)
   const files = paths.openCodeConfigPaths(context, scope, project)
   // OpenCode resolves a relative path from the file that names it.
@@ -173,11 +169,7 @@ function refuseSecondOfClaude(context: CommandContext, { project, files, entry }
   }
 }
 
-function refuse(
-  wiredBy: ErrorArguments['already-wired']['wiredBy'],
-  where: string,
-  command: string | undefined,
-): never {
+function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command?: string): never {
   throw new PostflightError('already-wired', { where, wiredBy, command })
 }
 
