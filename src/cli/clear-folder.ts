@@ -6,7 +6,7 @@ import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
 import { checkFailed, checkList, checksPassed, outputLines, since } from '../marker/check-messages.ts'
 import { clearFolder, contentOf, type FolderContent, recordCleared, uncheckedNames } from '../marker/clear-files.ts'
 import { type Caller, decideFolder, type Marker, mayHaveChecks, NO_CHECKS, remainingSteps } from '../marker/marker.ts'
-import { mustBeKept } from '../marker/marker-store.ts'
+import { mustBeKept, requireReadable } from '../marker/marker-store.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey } from '../marker/stored-marker.ts'
 import { type CommandContext, displayPath } from '../project/command-context.ts'
@@ -102,6 +102,7 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   const refusal = isNeeded && isSessionFolder(folder) ? 'done' : decision.refusal
   if (refusal !== undefined) return refused(refusal, commands)
   if (clearing.dryRun) {
+    for (const read of [found.pending, ...found.abandoned]) requireReadable(read)
     const { pending } = found
     const keepsText = pending?.kind === 'marker' && pending.marker.fields === undefined && pending.text !== ''
     return clearedAs('would clear', context, folder, before.pending, {

@@ -61,11 +61,13 @@ export function readSmallBytes(path: string, limit: number, likely = false, star
   } catch (error) {
     if (isAbsent(error)) return { kind: 'absent' } as const
     const code = errorCode(error)
-    return { kind: 'unreadable', detail: code === 'ELOOP' ? KIND_NAMES.link : code } as const
+    return { kind: 'unreadable', detail: NOT_OPENED[code] ?? code } as const
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }
 }
+
+const NOT_OPENED: Partial<Record<string, string>> = { ELOOP: KIND_NAMES.link, ENXIO: KIND_NAMES.other }
 
 const MAX_INTERRUPTIONS = 100
 

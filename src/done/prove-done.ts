@@ -34,6 +34,11 @@ function foldersOf(context: CommandContext, root: string): readonly TaskFolder[]
   return session === undefined ? sessionFolders(root) : [sessionFolder(root, session)]
 }
 
+/** Files count as changed since the start of a session. */
+export function knowsSession(context: CommandContext, root: string): boolean {
+  return foldersOf(context, root).length > 0
+}
+
 export function statesFor(context: CommandContext, root: string, rules: TrustedRules, judge = judging(root, rules)) {
   const [first = judge(NEVER), ...others] = foldersOf(context, root).map((folder) => judge(readBaseline(folder)))
   return first.map((state, index) => {

@@ -43,6 +43,9 @@ export const copilotSettings = {
   projectHooks: '.github/hooks',
   readsClaudeSettings: true,
   tellsProject: true,
+  // In a file of hooks it switches off that file, in these settings every hook (1.0.102).
+  offSwitch: 'disableAllHooks',
+  projectSettings: '.github/copilot/settings.json',
   entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', copilot.endingTools),
   trust: {
     note: 'Copilot CLI runs the hooks of a project only in a folder that you trust: say yes when it asks, or start it with --trust-folder.',

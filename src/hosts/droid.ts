@@ -26,6 +26,7 @@ export const droidSettings = {
   title: 'Factory droid',
   folder: '.factory',
   file: 'settings.json',
+  hooksFiles: ['hooks.json', 'hooks/hooks.json'],
   tellsProject: true,
   offSwitch: 'hooksDisabled',
   entries: (command) => eventEntries(command, ['Stop'], 'Execute'),

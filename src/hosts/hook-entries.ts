@@ -108,6 +108,14 @@ export function isGuardedCommand(command: string): boolean {
   return GUARDED.test(command.trim()) || command.includes(LOAD_IF_THERE)
 }
 
+/** Whether the events are at the top. droid allows comments in such a file, and needs one hook to read it (0.225.2). */
+export function isHooksFile(file: string, text: string): boolean {
+  return /(?:^|[/\\])hooks\.json$/.test(file) && EVENT_WITH_HOOKS.test(text) && !/"hooks"\s*:\s*\{/.test(text)
+}
+
+const EVENT_WITH_HOOKS =
+  /"(?:PreToolUse|PostToolUse|PreCompact|SessionStart|SessionEnd|SubagentStop|Stop|Notification|UserPromptSubmit)"\s*:\s*\[\s*\{/
+
 export type HookLocation = Readonly<{ event: string; group: number; hook: number }>
 
 export interface HookHost {
@@ -115,6 +123,8 @@ export interface HookHost {
   readonly folder: string
   readonly folderVariable?: string
   readonly file: string
+  /** Beside its `file`. The first one with hooks is read instead of that (droid 0.225.2). */
+  readonly hooksFiles?: readonly string[]
   /** A folder of the project. The host reads all JSON files below it, and those beside its `file` and below (1.0.102). */
   readonly projectHooks?: string
   /** Messages name Copilot CLI, the only one. */
@@ -124,6 +134,8 @@ export interface HookHost {
   /** Whether hooks get CLAUDE_PROJECT_DIR. */
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
+  /** Where its `offSwitch` may be too. */
+  readonly projectSettings?: string
   readonly offSwitch?: 'disableAllHooks' | 'hooksDisabled'
   /** If the host runs the hook only once the user trusts it, or its folder. */
   readonly trust?: {

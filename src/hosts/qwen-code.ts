@@ -24,6 +24,7 @@ function scheduledWakeUps({ session_crons: scheduled, crons }: PayloadFields): P
 export const qwenCodeSettings = {
   title: 'Qwen Code',
   folder: '.qwen',
+  folderVariable: 'QWEN_HOME',
   file: 'settings.json',
   tellsProject: true,
   offSwitch: 'disableAllHooks',

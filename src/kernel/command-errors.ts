@@ -174,8 +174,8 @@ const NO = {
   'shell-missing': (a: { detail: string }) =>
     `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (Git for Windows brings one).`,
   'steps-none': (a: { path: string }) => `${a.path} has no checklist: \`postflight create --step NAME\` adds one.`,
-  'already-wired': (a: { where: string; wiredBy: keyof typeof WIRED; command: string }) =>
-    `${WIRED[a.wiredBy](a.where)}: each stop would then count twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
+  'already-wired': (a: { where: string; wiredBy: keyof typeof WIRED; command: string | undefined }) =>
+    `${WIRED[a.wiredBy](a.where)}: each stop would then count twice. ${a.command === undefined ? 'Keep that one' : `Remove that one with \`${a.command}\``}, or use --force. Nothing was written.`,
   'done-none': (a: { path: string }) =>
     `${a.path} does not exist: write it first, for example \`done: [{ when: "src/**", check: npm test }]\` (\`postflight init\` proposes rules for your project).`,
   'done-untrusted': (a: { path: string; trust: string }) =>
@@ -268,6 +268,8 @@ const WRITE = {
     `cannot write in ${a.path} (${a.detail}): the disk is full. Stops cannot be counted there, so none is blocked anyway; \`${a.clear}\` removes the marker.`,
   'init-unfinished': (a: { written: string; fault: string }) =>
     `${a.fault} Already written: ${a.written}. Fix that, and run the same command again: it writes what is missing.`,
+  'file-changed': (a: { path: string }) =>
+    `${a.path} was changed by another program meanwhile, so it was left as it is: run the command again.`,
   'output-unwritable': (a: { detail: string }) =>
     `the output could not be written (${a.detail}): the command ran, but its result was not printed.`,
 } satisfies Sentences

@@ -4,6 +4,7 @@ import { kindIfSeen } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
 import type { StdinRead } from '../disk/stdin.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
+import { SPECS_FOLDER } from '../kernel/files.ts'
 import { inLine } from '../kernel/text.ts'
 import { attempt, type Environment } from '../kernel/values.ts'
 import { appendJournal } from './journal.ts'
@@ -86,6 +87,9 @@ export function projectFolder(context: CommandContext): string {
 export function requireRoot(context: CommandContext, doneFile?: string): string {
   const root = findCommandRoot(context)
   if (root !== undefined) return root
+  const specs = path.join(projectFolder(context), SPECS_FOLDER)
+  const kind = kindIfSeen(specs)
+  if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: specs, kind })
   if (doneFile === undefined) throw new PostflightError('root-none', { start: startOf(context).path })
   throw new PostflightError('done-none', { path: path.join(projectFolder(context), doneFile) })
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { isOurCommand, type SettingsEntry } from '../hosts/hook-entries.ts'
+import { isHooksFile, isOurCommand, type SettingsEntry } from '../hosts/hook-entries.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, type IsOurs, removeFromList } from './list-editor.ts'
@@ -11,20 +11,26 @@ const SWITCHES = { hooksDisabled: z.optional(z.unknown()), showHookOutput: z.opt
 
 const SHAPE = z.catchall(z.object(SWITCHES), z.array(z.unknown()))
 
-function settingsAt(path: string): SettingsFile<Readonly<Record<string, unknown>>> {
-  return { path, comments: false, property: 'hooks', shape: SHAPE }
+function settingsAt(text: string, path: string): SettingsFile<Readonly<Record<string, unknown>>> {
+  return { path, comments: false, property: isHooksFile(path, text) ? undefined : 'hooks', shape: SHAPE }
+}
+
+function keysOf({ property }: { readonly property: string | undefined }): string[] {
+  return property === undefined ? [] : [property]
 }
 
 export function addEntries(text: string, entries: Entries, path: string, isOurs: IsOurs): string {
   if (isInstalled(text, entries, path, isOurs)) return text
+  const file = settingsAt(text, path)
   return entries.reduce(
-    (changed, { event, group }) => appendToList(changed, settingsAt(path), ['hooks', event], group),
+    (changed, { event, group }) => appendToList(changed, file, [...keysOf(file), event], group),
     removeEntries(text, path, isOurs),
   )
 }
 
 export function removeEntries(text: string, path: string, isOurs: IsOurs, event?: string): string {
-  const file = settingsAt(path)
+  const file = settingsAt(text, path)
+  const keys = keysOf(file)
   const ours = ourGroups(text, path, isOurs, event)
   const isOnly = (group: unknown): boolean => {
     const hooks = hooksOf(group)
@@ -32,10 +38,10 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs, event?
   }
   // Groups that also hold other hooks come first: they stay, so no index changes.
   const unshared = ours.reduce((rest, { event, index, group }) => {
-    return isOnly(group) ? rest : removeFromList(rest, file, ['hooks', event, index, 'hooks'], isOurs)
+    return isOnly(group) ? rest : removeFromList(rest, file, [...keys, event, index, 'hooks'], isOurs)
   }, text)
   const events = [...new Set(ours.map((one) => one.event))]
-  return events.reduce((rest, name) => removeFromList(rest, file, ['hooks', name], isOnly), unshared)
+  return events.reduce((rest, name) => removeFromList(rest, file, [...keys, name], isOnly), unshared)
 }
 
 export type WiredCommand = ReturnType<typeof findCommands>[number]
@@ -63,7 +69,7 @@ function sortKeys(_key: string, value: unknown): unknown {
 }
 
 function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string) {
-  return Object.entries(readDocument(text, settingsAt(path)).value ?? {})
+  return Object.entries(readDocument(text, settingsAt(text, path)).value ?? {})
     .filter(([event]) => only === undefined || event === only)
     .flatMap(([event, groups]) =>
       (Array.isArray(groups) ? groups : []).flatMap((group, index) =>

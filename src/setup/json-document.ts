@@ -3,7 +3,13 @@ import { createScanner, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type * as z from 'zod/mini'
 import { PostflightError } from '../kernel/errors.ts'
 
-export type SettingsFile<T> = Readonly<{ path: string; comments: boolean; property: string; shape: z.ZodMiniType<T> }>
+/** `property`: undefined if its value is the whole document. */
+export type SettingsFile<T> = Readonly<{
+  path: string
+  comments: boolean
+  property: string | undefined
+  shape: z.ZodMiniType<T>
+}>
 
 type SettingsDocument<T> = ReturnType<typeof parsedDocument<T>>
 
@@ -33,7 +39,8 @@ function parsedDocument<T>(text: string, file: SettingsFile<T>) {
   const wrong = (name: string | undefined, expected: 'object' | 'list' | 'unique'): PostflightError =>
     new PostflightError('settings-wrong-shape', { path, property: name, expected })
   if (root.type !== 'object') throw wrong(undefined, 'object')
-  const [first, second] = propertiesOf(root).filter(({ name }) => name === property)
+  const whole = property === undefined && { name: '', value: root }
+  const [first, second] = whole ? [whole] : propertiesOf(root).filter(({ name }) => name === property)
   if (first === undefined) return { mark, body, root, value: undefined }
   // If a key occurs twice, a host reads the last one and an edit finds the first, so one value could be lost.
   const twin = second === undefined ? findTwin(first.value) : property
@@ -41,7 +48,10 @@ function parsedDocument<T>(text: string, file: SettingsFile<T>) {
   const read = file.shape.safeParse(plainValue(first.value))
   if (read.success) return { mark, body, root, value: read.data }
   const [issue] = read.error.issues as [z.core.$ZodIssueInvalidType]
-  throw wrong([property, ...issue.path].join('.'), issue.expected === 'array' ? 'list' : 'object')
+  throw wrong(
+    [...(property === undefined ? [] : [property]), ...issue.path].join('.'),
+    issue.expected === 'array' ? 'list' : 'object',
+  )
 }
 
 const MAX_DEPTH = 500

@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt, kindIfSeen, realPathIfSeen, requireRead } from '../disk/file-facts.ts'
 import { namesLike } from '../disk/folders.ts'
-import { readSmallBytes } from '../disk/read.ts'
-import type { HookHost } from '../hosts/hook-entries.ts'
+import { readSmallBytes, textIn } from '../disk/read.ts'
+import { type HookHost, isHooksFile } from '../hosts/hook-entries.ts'
 import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { attempt, variable } from '../kernel/values.ts'
@@ -70,13 +70,18 @@ export function hostPlaces(person: Person, host: HookHost, project: string): Pla
 }
 
 export function hookHostSettingsPath(person: Person, host: HookHost, scope: HostScope, project: string): string {
+  const files = settingsOf(person, host, scope, project)
+  return files.find((file) => isHooksFile(file, textIn(realPathIfSeen(file)) ?? '')) ?? (files.at(-1) as string)
+}
+
+function settingsOf(person: Person, host: HookHost, scope: HostScope, project: string): string[] {
   const folder = scope === 'user' ? hookHostFolder(person, host) : path.join(projectRead(host, project), host.folder)
-  return path.join(folder, host.file)
+  return [...(host.hooksFiles ?? []), host.file].map((name) => path.join(folder, name))
 }
 
 function hookHostFiles(person: Person, host: HookHost, scope: HostScope, project: string): string[] {
   const own = hookHostSettingsPath(person, host, scope, project)
-  if (host.projectHooks === undefined) return [own]
+  if (host.projectHooks === undefined) return settingsOf(person, host, scope, project)
   if (scope === 'project') return jsonFilesBelow(path.join(project, host.projectHooks))
   return distinctFiles([own, ...jsonFilesBelow(path.dirname(own))])
 }

@@ -4,6 +4,7 @@ import { errorCode, realPath, unlessAbsent } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { BACKUP, withVerifiedFile } from '../disk/verified-write.ts'
 import { placeNew } from '../disk/write.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import { readSettingsFile } from './settings-paths.ts'
 
 /** Replaces settings files and keeps backups beside them. Only this loads `write-file-atomic`, so reading is separate. */
@@ -37,18 +38,25 @@ function keepBackup(file: string, text: string): string {
   }
 }
 
-/** Renames once the new text is on disk and verified. */
-export function replaceSettingsFile(file: string, text: string, previous: string | undefined): string | undefined {
+/** Renames once the new text is on disk and verified. `before`: the text that was read; undefined if there was no file. */
+export function replaceSettingsFile(file: string, text: string, before: string | undefined, backsUp = true) {
   makeFolders(path.dirname(file))
-  const backup = previous === undefined ? undefined : keepBackup(file, previous)
+  const backup = before === undefined || !backsUp ? undefined : keepBackup(file, before)
   // The target is replaced and the link stays: people link their settings from elsewhere.
   const target = realPath(file)
   const stats = fs.statSync(target, { throwIfNoEntry: false })
   withVerifiedFile(target, text, stats?.mode, (temporary) => {
     if (stats !== undefined) keepOwner(temporary, stats)
+    requireUnchanged(file, before, text)
     fs.renameSync(temporary, target)
   })
   return backup
+}
+
+/** Hosts write their settings too: Claude Code adds rules to them while its agents work. */
+export function requireUnchanged(file: string, before: string | undefined, after: string | undefined): void {
+  const now = readSettingsFile(file)
+  if (now !== before && now !== after) throw new PostflightError('file-changed', { path: file })
 }
 
 function keepOwner(temporary: string, { uid, gid }: fs.Stats): void {

@@ -6,7 +6,15 @@ import type { CommandContext } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
 import { type PhaseStatus, phaseStatuses, runStatus } from '../run/machine/picture.ts'
-import { currentPhase, isFromBefore, isResumable, needOf, stepLine, where } from '../run/machine/position.ts'
+import {
+  currentPhase,
+  isFromBefore,
+  isResumable,
+  needOf,
+  skippedText,
+  stepLine,
+  where,
+} from '../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { type HistoryEntry, RUN_OUTCOMES } from '../run/machine/state-fields.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
@@ -153,7 +161,7 @@ export function notPublished({ rootOption }: CommandContext, folder: TaskFolder,
 
 export function runLines(context: CommandContext, folder: TaskFolder, state: WorkflowState, data: RunDocument) {
   const { rootOption, paint } = context
-  const { active, why, lastFailure, hostSession, wait } = state
+  const { active, outcome, why, lastFailure, hostSession, wait, skips, phaseSkips } = state
   const name = (text: string): string => oneLine(text, 120)
   const signs: Readonly<Record<PhaseStatus, string>> = {
     done: paint.green('✓'),
@@ -171,6 +179,10 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
     active &&
       lastFailure !== undefined &&
       `${warning} ${isFromBefore(state) ? 'a file from before' : lastAttempt}: ${quote(lastFailure, 500)}`,
+    // `why` counts those of a completed run, and those of this visit are listed below.
+    outcome !== 'completed' &&
+      skips > phaseSkips &&
+      `${warning} earlier, ${skippedText(skips - phaseSkips, command('history'))}`,
     ...givenUpNotes(state, command('retry'), context),
     active && hostSession !== undefined && `session ${quote(hostSession, 120)} drives it`,
     isApprovalDue(state) &&

@@ -29,7 +29,8 @@ export const run: Run<typeof declaration, typeof document> = async (context) => 
   const project = projectFolder(context)
   const openCode = hosts.checkOpenCode(context, project)
   const hookHosts = hosts.checkHookHosts(context, project)
-  const settings = checkSettings(context, project, openCode.length + hookHosts.length > 0)
+  const isOfOthers = openCode.length + hookHosts.length > 0
+  const settings = checkSettings(context, project, isOfOthers)
   const isWired = [...settings, ...hookHosts, ...openCode].some(({ ok }) => ok)
   const findings = [
     ...settings,
@@ -46,7 +47,7 @@ export const run: Run<typeof declaration, typeof document> = async (context) => 
     ...(root === undefined
       ? []
       : [
-          ...projects.checkGit(context, root, isWired),
+          ...projects.checkGit(context, root, isWired || isOfOthers),
           ...projects.checkDone(context, root),
           ...projects.checkMarkers(context, root),
           ...projects.checkRuns(context, root),

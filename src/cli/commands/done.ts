@@ -1,6 +1,6 @@
 import { NO_FILE, ruleName } from '../../done/done-rules.ts'
 import { requireRules } from '../../done/done-yaml.ts'
-import { clearProven, type DoneProof, proveDone, statesFor } from '../../done/prove-done.ts'
+import { clearProven, type DoneProof, knowsSession, proveDone, statesFor } from '../../done/prove-done.ts'
 import { isSearched, namesNoFile, type RuleState } from '../../done/search.ts'
 import { readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
@@ -54,11 +54,13 @@ export const run: Run<typeof declaration, typeof document> = async (context, _ar
     const cleared = clearProven(context, root, trusted)
     const unsearched = states.filter((state) => !isSearched(state)).map(listLine)
     if (unsearched.length > 0) return resultOf(states, undefined, cleared, unsearched, 1)
-    const isGone = readDoneFile(root).kind === 'absent'
-    const why = isGone
-      ? 'specs/done.yaml is gone, so it blocks nothing'
-      : 'nothing is due: no file that a rule names changed since the rule was last proven (--all runs every rule)'
-    return resultOf(states, undefined, cleared, [why])
+    if (readDoneFile(root).kind === 'absent') {
+      return resultOf(states, undefined, cleared, ['specs/done.yaml is gone, so it blocks nothing'])
+    }
+    const why = knowsSession(context, root)
+      ? 'no file that a rule names changed since the rule was last proven'
+      : 'no session of an agent is known here'
+    return resultOf(states, undefined, cleared, [`nothing is due: ${why} (--all runs every rule)`])
   }
   const proof = await proveDone(context, root, trusted, wanted)
   if (proof.kind === 'busy') throw new PostflightError('done-running', { since: since(proof.sinceMs, context.nowMs) })

@@ -8,7 +8,8 @@ import { type CommandContext, displayPath, findCommandRoot, projectFolder } from
 import { newProjectFolder } from '../../project/new-task-folder.ts'
 import { taskFolderName, taskNumberOf } from '../../project/task-folder.ts'
 import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
-import { offWarnings } from '../../setup/doctor/claude-findings.ts'
+import { asWarning, offWarnings } from '../../setup/doctor/claude-findings.ts'
+import { checkRoot } from '../../setup/doctor/project-findings.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
 import { cacheWarning, dependencyOutside, hookCommand } from '../../setup/install/our-hooks.ts'
 import { locationOf, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
@@ -67,13 +68,14 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const missing = parts.filter(({ state }) => state === 'missing')
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
   const backups = options.dryRun ? [] : write(context, accepted, locationOf(target))
-  const warnings = findWarnings(context, target, options.skip)
+  const ofRoot = checkRoot(context, findCommandRoot(context))
+  const warnings = [...findWarnings(context, target, options.skip), ...(ofRoot.ok ? [] : [asWarning(ofRoot)])]
   const command = (word: string): string => commandLine([word], context.rootOption)
   const npx = target.portable ? 'npx ' : ''
   const uninstall = `${npx}${command('uninstall')}`
   const lines = parts.map((part) => partLine(part.name, stateOf(part), displayPath(context, part.file)))
   const hasDone = parts.some(({ name }) => name === 'done') || readDoneFile(target.project).kind !== 'absent'
-  if (!hasDone && !options.skip.includes('done')) lines.push(noDone(context, target.project))
+  if (!hasDone && ofRoot.ok && !options.skip.includes('done')) lines.push(noDone(context, target.project))
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
   lines.push(...backups.map((backup) => `Backup: ${displayPath(context, backup)}`))
   const isWritten = accepted.length > 0 && !options.dryRun
@@ -94,7 +96,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   if (hookState === 'declined') {
     lines.push(`Without the hook, no stop is blocked. To add it: ${command('install')} --scope ${scope}`)
   }
-  if (isWritten && (hookState === 'written' || hookState === 'done')) {
+  if (isWritten && ofRoot.ok && (hookState === 'written' || hookState === 'done')) {
     const isInProject = (findCommandRoot(context) ?? newProjectFolder(context)) !== undefined
     lines.push(`Try it ${isInProject ? 'now' : "in a project's folder"}: ${tryIt(context, target.project)}`)
   }
@@ -234,7 +236,7 @@ function write(context: CommandContext, parts: readonly InitPart[], settings: st
   try {
     return texts.flatMap(({ file, before, after, edits }) => {
       for (const { record } of edits) record?.(before ?? '')
-      const backup = replaceSettingsFile(file, after, file === settings ? before : undefined)
+      const backup = replaceSettingsFile(file, after, before, file === settings)
       written.push(displayPath(context, file))
       return backup ?? []
     })

@@ -4,6 +4,7 @@ import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, shellWord } from '../../kernel/text.ts'
+import { forEveryOne } from '../../kernel/values.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
@@ -12,6 +13,7 @@ import {
   carryOut,
   HOSTS,
   isOfClaude,
+  readRecord,
   recordOf,
   removalsFrom,
   removeRecord,
@@ -50,9 +52,10 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const failures: unknown[] = []
   const ofProject = host === 'claude' ? projectRemovals(context, target, failures) : []
   const undone = ofProject.filter(({ kept }) => !kept)
+  const recorded = forEveryOne(target.files, failures, (file) => readRecord(file) && file)
   const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
   const left = [
-    ...(isOfClaude(host, target.scope) ? keptRules(context, target, removals) : []),
+    ...(isOfClaude(host, target.scope) ? keptRules(context, recorded, removals) : []),
     ...stillWired(context, host, target),
   ]
   if (host !== 'claude' && isOfClaude(host, target.scope) && removals.at(-1)?.file === target.files.at(-1))
@@ -61,7 +64,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   if (!dryRun) {
     for (const removal of removals) carryOut(removal)
     // The settings may have lost our rules already.
-    for (const file of target.files) removeRecord(target, file)
+    for (const file of recorded) removeRecord(target, file)
     for (const removal of undone) carryOut(removal)
   }
   for (const { file, isNeedless } of removals.flatMap(({ backups }) => backups)) {
@@ -92,8 +95,8 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
 }
 
 /** Rules about our commands stay in Claude Code's settings: the user may have written them. */
-function keptRules(context: CommandContext, target: Target, removals: readonly Removal[]): string[] {
-  return target.files.flatMap((file) => {
+function keptRules(context: CommandContext, files: readonly string[], removals: readonly Removal[]): string[] {
+  return files.flatMap((file) => {
     const removal = removals.find((one) => one.file === file)
     const text = removal === undefined ? readSettingsFile(file) : removal.after
     const count = countRules(text ?? '', file)

@@ -1,4 +1,4 @@
-import { counted, times } from '../../kernel/text.ts'
+import { times } from '../../kernel/text.ts'
 import { findPhase } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase, targetAfter } from '../definition/phase-fields.ts'
@@ -17,6 +17,7 @@ import {
   currentPhase,
   isInStep,
   needsApproval,
+  skippedText,
   visitPutAside,
   where,
   withPhaseSkipped,
@@ -171,9 +172,7 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
 }
 
 function skipsReason({ skips }: WorkflowState, seen: Observation): string | undefined {
-  if (skips === 0) return undefined
-  const skipped = counted(skips, 'step or artifact was', 'steps or artifacts were')
-  return `${skipped} skipped (\`${commandOfRun('history', seen)}\` says which)`
+  return skips === 0 ? undefined : skippedText(skips, commandOfRun('history', seen))
 }
 
 export interface WorkflowPorts {

@@ -1,4 +1,4 @@
-import { oneLine } from '../../kernel/text.ts'
+import { counted, oneLine } from '../../kernel/text.ts'
 import { findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/steps.ts'
@@ -61,6 +61,11 @@ export function withStepEnded(state: WorkflowState, ended: EndedStep): WorkflowS
   const inWork = state.inWork.filter((one) => one.step !== ended.step)
   const next = withWork(state, inWork, [...state.endedSteps, ended])
   return ended.outcome === 'done' ? next : { ...next, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
+}
+
+/** `history`: the command that lists them. */
+export function skippedText(count: number, history: string): string {
+  return `${counted(count, 'step or artifact was', 'steps or artifacts were')} skipped (\`${history}\` says which)`
 }
 
 export function withPhaseSkipped(state: WorkflowState, id: string, nowMs: number, detail?: string): WorkflowState {

@@ -32,8 +32,6 @@ export function checkSettings(context: CommandContext, project: string, elsewher
   return [bad('settings', notInstalled, commandLine(['init'], context.rootOption))]
 }
 
-type Wired = ReturnType<typeof wiredBySettings>[number]
-
 const STOPS: readonly string[] = ['SubagentStop', 'Stop']
 const DONE_EVENTS: readonly string[] = ['Stop', 'SessionStart', 'PreToolUse']
 
@@ -44,7 +42,11 @@ const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 /** What keeps the hook from blocking, for a command that has just installed it. */
 export function offWarnings(context: CommandContext, project: string, label = 'Warning') {
   const off = switchedOff(context, wiring.sessionLocations(context, project))
-  return off.map(({ what, fix }) => `${label}: ${what}: ${fix}`)
+  return off.map((finding) => asWarning(finding, label))
+}
+
+export function asWarning({ what, fix }: DoctorFinding, label = 'Warning'): string {
+  return `${label}: ${what}: ${fix}`
 }
 
 function switchedOff({ environment }: CommandContext, locations: wiring.Locations): DoctorFinding[] {
@@ -86,30 +88,36 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
     (one, other) => Number(other.finding.ok) - Number(one.finding.ok) || one.rank - other.rank,
   )
   if (only === undefined) return []
-  if (others.length === 0) return [only.finding]
   const commands = new Set(wired.flatMap(({ stops }) => stops))
+  // No other host reads the settings of an organization.
+  const read = wired.filter(({ removal }) => removal !== undefined)
+  if (others.length === 0 || (commands.size === 1 && read.length < 2)) return wired.map(({ finding }) => finding)
   const cost =
     commands.size === 1
       ? 'Claude Code runs the same command once, but other hosts run each of them, and one stop then counts several times'
       : 'the host runs each of them, so one stop counts several times'
   const locations = listed([only, ...others].map(({ where }) => where))
-  const removals = others.map(({ removal }) => removal).join(' && ')
+  const removals = others.flatMap(({ removal }) => removal ?? []).join(' && ')
+  const fix = removals || 'ask your administrator to leave only one of them'
   // The problems of a place that should be removed need no separate fix.
   const kept = [only.finding, ...others.flatMap(({ finding }) => (finding.ok ? finding : []))]
-  return [...kept, bad('settings', `the hook is installed more than once, in ${locations}: ${cost}`, removals)]
+  return [...kept, bad('settings', `the hook is installed more than once, in ${locations}: ${cost}`, fix)]
 }
 
 function stopsOf(commands: readonly WiredCommand[]): string[] {
   return commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : []))
 }
 
-function wiredBySettings(context: CommandContext, location: wiring.SettingsLocation, project: string) {
+/** `removal`: undefined for the settings of an organization. */
+type Wired = { where: string; stops: string[]; removal: string | undefined; finding: DoctorFinding; rank: number }
+
+function wiredBySettings(context: CommandContext, location: wiring.SettingsLocation, project: string): Wired[] {
   const { scope, file, commands, kind } = location
   if (commands.length === 0) return []
   const wired = { where: file, stops: stopsOf(commands) }
   if (kind === 'managed') {
     const finding = good('settings', `your organization installs the hook, in ${file}`)
-    return [{ ...wired, removal: '', finding, rank: 0 }]
+    return [{ ...wired, removal: undefined, finding, rank: 0 }]
   }
   const copy = findWiredCopy(commands, project)
   // The file of a linked worktree's main checkout is repaired there.

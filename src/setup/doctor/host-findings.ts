@@ -9,6 +9,7 @@ import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { errorFault, PostflightError } from '../../kernel/errors.ts'
 import { counted, listed, oneLine, quote, shellWord } from '../../kernel/text.ts'
+import { jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { isExecutable } from '../../project/root.ts'
 import { findCommands } from '../claude-hooks.ts'
@@ -18,7 +19,14 @@ import * as wiring from '../install/wiring.ts'
 import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
 import { isReactiveHook } from '../reactive/reactive-rule.ts'
 import type { HostScope, Scope } from '../settings-paths.ts'
-import { HOST_SCOPES, hookHostFolder, openCodeConfigPaths, readSettingsFile, requireInside } from '../settings-paths.ts'
+import {
+  HOST_SCOPES,
+  hookHostFolder,
+  hookHostSettingsPath,
+  openCodeConfigPaths,
+  readSettingsFile,
+  requireInside,
+} from '../settings-paths.ts'
 import { checkEntries, hooksDisabled, installCommand } from './claude-findings.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
@@ -54,10 +62,14 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const faults = own.flatMap(({ fault, file, scope }) =>
     fault === undefined || !namesHook(file, scope) ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
-  const wired = locations.filter(({ commands }) => commands.length > 0)
+  const readAlone = (scope: Scope): string | undefined =>
+    host.hooksFiles === undefined || scope === 'local' ? undefined : hookHostSettingsPath(context, host, scope, project)
+  const isRead = ({ file, scope }: SettingsLocation): boolean => [undefined, file].includes(readAlone(scope))
+  const holding = locations.filter(({ commands }) => commands.length > 0)
+  const wired = holding.filter(isRead)
   const wiredOwn = wired.filter(({ kind }) => kind === 'own')
   const { offSwitch } = host
-  const off = offSwitch !== undefined && wiredOwn.length > 0 ? wiring.hooksDisabledIn(own, offSwitch) : undefined
+  const off = offSwitch === undefined || wiredOwn.length === 0 ? undefined : switchedOffIn(host, project, own, wiredOwn)
   const entries =
     off === undefined
       ? wiredOwn.flatMap((location) => [
@@ -69,8 +81,16 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
           ...checkTrust(context, host, location),
         ])
       : [hooksDisabled(off, offSwitch)]
+  const install = (scope: Scope): string =>
+    `${commandLine(['install'], context.rootOption)} --host ${name} --scope ${scope}`
+  const ignored = holding
+    .filter((one) => !isRead(one))
+    .map(({ file, scope }) => {
+      const what = `${host.title} ignores the hook in ${file}, because it reads ${readAlone(scope)} instead`
+      return bad('settings', what, install(scope))
+    })
   // Entries that are only in Claude Code's settings are checked with those.
-  if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
+  if (entries.length === 0 || wired.length < 2) return [...faults, ...entries, ...ignored]
   const removals = wired.slice(1).map(({ scope }, index) => {
     const isShared = wired.slice(0, index + 1).some((one) => one.scope === scope)
     const line = isShared ? `${commandLine(['install'], context.rootOption)} --force` : wiring.uninstallLine(context)
@@ -78,7 +98,14 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   })
   const files = listed(wired.map(({ file }) => file))
   const several = `${host.title} runs the hook of each of ${files}, so a stop may count several times`
-  return [...faults, ...entries, bad('settings', several, [...new Set(removals)].join(' && '))]
+  return [...faults, ...entries, ...ignored, bad('settings', several, [...new Set(removals)].join(' && '))]
+}
+
+function switchedOffIn(host: HookHost, project: string, own: wiring.Locations, wired: wiring.Locations) {
+  const { offSwitch = '', projectHooks, projectSettings } = host
+  const settings = projectSettings && path.join(project, projectSettings)
+  if (settings && jsonObjectIn(textOf(settings, 'project'))[offSwitch] === true) return settings
+  return wiring.hooksDisabledIn(projectHooks === undefined ? own : wired, offSwitch)
 }
 
 /** In bytes. */

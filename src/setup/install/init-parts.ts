@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { kindAt } from '../../disk/file-facts.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
@@ -113,6 +114,9 @@ function donePart({ project }: Target): InitPart[] {
   const text = proposedDone(project)
   if (text === undefined) return []
   const file = doneFilePath(project)
+  const specs = kindAt(path.dirname(file))
+  // Nothing reads it there: `init` warns of it.
+  if (specs !== undefined && specs !== 'folder') return []
   const part = { name: 'done', file, add: (present: string) => present || text, preview: indented(text) } as const
   if (linkOutside(file, project) !== undefined) return [{ ...part, state: 'outside' }]
   const present = readDoneFile(project)
@@ -147,7 +151,7 @@ function ignoreRemoval(_context: CommandContext, { project }: Target) {
   const file = path.join(project, '.gitignore')
   const before = (isOfProject(file, project) && readSettingsFile(file)) || ''
   const rest = removeIgnored(before)
-  return rest === before ? [] : [{ file, after: rest || undefined, kept: false, top: project }]
+  return rest === before ? [] : [{ file, before, after: rest || undefined, kept: false, top: project }]
 }
 
 function isOfProject(file: string, project: string): boolean {
@@ -156,15 +160,21 @@ function isOfProject(file: string, project: string): boolean {
 
 function skillRemoval(context: CommandContext, { scope, project }: Target) {
   const file = protocolSkillFile(context, scope, project)
-  const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project)) ? readSkill(file) : undefined
-  if (text === undefined || !text.includes(MARK_START)) return []
+  const isThere = scope === 'user' ? fs.existsSync(file) : isOfProject(file, project)
+  const before = (isThere && readSettingsFile(file)) || ''
+  if (!before.includes(MARK_START)) return []
   const top = scope === 'user' ? claudeFolder(context, scope, project) : project
-  return [{ file, after: undefined, kept: !isAsWritten(text), top }]
+  return [{ file, before, after: undefined, kept: !isAsWritten(withLineFeeds(before)), top }]
+}
+
+function readSkill(file: string): string | undefined {
+  const text = readSettingsFile(file)
+  return text && withLineFeeds(text)
 }
 
 /** Git for Windows checks it out with CRLF. */
-function readSkill(file: string): string | undefined {
-  return readSettingsFile(file)?.replaceAll('\r\n', '\n')
+function withLineFeeds(text: string): string {
+  return text.replaceAll('\r\n', '\n')
 }
 
 function protocolSkillFile(context: CommandContext, scope: Scope, project: string): string {

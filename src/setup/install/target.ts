@@ -1,15 +1,15 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt } from '../../disk/file-facts.ts'
+import { kindAt, kindIfSeen } from '../../disk/file-facts.ts'
 import { removeIfEmpty } from '../../disk/folders.ts'
-import { readSmallFile, requireText, textIn } from '../../disk/read.ts'
+import { readSmallFile, requireText } from '../../disk/read.ts'
 import { removeFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/text.ts'
-import { attempt, jsonObjectIn, parseJson } from '../../kernel/values.ts'
+import { attempt, isJsonObject, parseJson } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
 import { addEntries, findCommands, removeEntries } from '../claude-hooks.ts'
@@ -18,9 +18,9 @@ import { missingRules, type Rules, removeRules, requireRules } from '../permissi
 import * as reactive from '../reactive/reactive-rule.ts'
 import type { HostScope, Scope } from '../settings-paths.ts'
 import * as paths from '../settings-paths.ts'
-import { listBackups, replaceSettingsFile } from '../settings-replace.ts'
+import { listBackups, replaceSettingsFile, requireUnchanged } from '../settings-replace.ts'
 import { hookCommand, openCodePlugin, ourHooks, ourPlugins } from './our-hooks.ts'
-import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations, uninstallLine } from './wiring.ts'
+import { enabledPlugin, hookHostLocations, type SettingsLocation, sessionLocations, uninstallLine } from './wiring.ts'
 
 export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 
@@ -31,6 +31,8 @@ export interface Target {
   readonly files: readonly string[]
   readonly entry: string
   readonly portable: boolean
+  /** Whether the host reads only the last file. */
+  readonly readsOne?: boolean
   readonly holds: (text: string, file: string) => boolean
   readonly add: (text: string, file: string) => string
   readonly remove: (text: string, file: string) => string
@@ -56,7 +58,7 @@ export function targetOf(context: CommandContext, name: string, scope: string): 
   if (scope !== 'user') for (const file of files) paths.requireInside(file, project)
   const trust = host?.trust
   const notes = trust === undefined || (trust.onlyInProjects && scope === 'user') ? [] : [trust.note]
-  return { ...target, files, notes }
+  return { ...target, files, readsOne: host?.hooksFiles !== undefined, notes }
 }
 
 function findTarget(context: CommandContext, name: string, host: HookHost | undefined, scope: Scope, project: string) {
@@ -75,8 +77,9 @@ export function isOfClaude(host: string, scope: Scope): boolean {
 }
 
 /** The file that already has some of them, so that they are never in two; otherwise the one that is read last. */
-export function locationOf({ files, holds }: Target): string {
-  return files.findLast((file) => holds(paths.readSettingsFile(file) ?? '', file)) ?? (files.at(-1) as string)
+export function locationOf({ files, holds, readsOne }: Target): string {
+  const last = files.at(-1) as string
+  return readsOne ? last : (files.findLast((file) => holds(paths.readSettingsFile(file) ?? '', file)) ?? last)
 }
 
 export function holdsOurRules(text: string, file: string): boolean {
@@ -137,14 +140,16 @@ export function refuseSecond(context: CommandContext, name: string, target: Targ
   const reader = name === 'claude' && scope !== 'user' ? 'copilot' : name
   const host = hookHost(reader)
   const locations = host === undefined ? [] : hookHostLocations(context, host, project)
-  const others = locations.filter(({ file, kind }) => file !== files.at(-1) && (kind === 'own' || reader === name))
+  const others = locations
+    .filter(({ file, kind }) => file !== files.at(-1) && (kind === 'own' || reader === name))
+    .filter((one) => !target.readsOne || one.scope !== scope)
   const wired = others.find(({ commands }) => commands.length > 0)
   if (wired === undefined) return
   refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${reader} --scope ${wired.scope}`)
 }
 
 function refuseSecondOfClaude(context: CommandContext, { project, files, entry }: Target): void {
-  const locations = settingsLocations(context, project)
+  const locations = sessionLocations(context, project)
   const isPlugin = fs.existsSync(path.join(context.packageFolder, '.claude-plugin', 'plugin.json'))
   const plugin = enabledPlugin(locations)?.name ?? (isPlugin ? 'postflight-guard' : undefined)
   if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
@@ -153,13 +158,18 @@ function refuseSecondOfClaude(context: CommandContext, { project, files, entry }
   for (const location of wired.filter((one) => !isWished(one))) {
     // Claude Code runs the same command once if settings list it twice (2.1.329); other hosts run both.
     const isSame = location.commands.every(({ command }) => command.startsWith(entry))
-    if (isSame && wired.some(isWished)) continue
-    const where = displayPath(context, location.file)
-    refuse(isSame ? 'same-command' : 'settings', where, `${uninstallLine(context)} --scope ${location.scope}`)
+    const isManaged = location.kind === 'managed'
+    // A linked worktree shares the local settings of the main checkout.
+    const isOfMain = location.project !== project
+    // Only Claude Code reads those.
+    if (isSame && (isManaged || isOfMain || wired.some(isWished))) continue
+    const at = isOfMain ? { ...context, rootOption: location.project } : context
+    const command = isManaged ? undefined : `${uninstallLine(at)} --scope ${location.scope}`
+    refuse(isSame ? 'same-command' : 'settings', displayPath(context, location.file), command)
   }
 }
 
-function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command: string): never {
+function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command?: string): never {
   throw new PostflightError('already-wired', { where, wiredBy, command })
 }
 
@@ -201,19 +211,32 @@ export function recordOf(settings: string): string {
 }
 
 function recordedRules(settings: string): readonly string[] {
-  const rules = jsonObjectIn(textIn(recordOf(settings)) ?? '').added_rules
+  return attempt(() => readRecord(settings), [])
+}
+
+/** A file that cannot be read is not lost: without it, our rules would count as the user's. */
+export function readRecord(settings: string): readonly string[] {
+  const file = recordOf(settings)
+  if (kindIfSeen(file) !== 'file') return []
+  const json = parseJson(requireText(file, file))
+  if ('fault' in json) throw new PostflightError('file-unreadable', { path: file, detail: json.fault })
+  const rules = isJsonObject(json.value) ? json.value.added_rules : undefined
   return Array.isArray(rules) ? rules.filter((rule) => typeof rule === 'string') : []
 }
 
 export function recordRules(settings: string, before: string, rules: Rules): void {
-  const added = [...recordedRules(settings), ...missingRules(before, settings, rules)]
+  const added = [...readRecord(settings), ...missingRules(before, settings, rules)]
   const record = JSON.stringify({ added_rules: [...new Set(added)] }, null, 2)
-  replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
+  const file = recordOf(settings)
+  replaceSettingsFile(file, `${record}\n`, paths.readSettingsFile(file), false)
 }
 
 export function removeRecord(target: Target, settings: string): void {
   const file = recordOf(settings)
-  if (readSmallFile(file).kind === 'text') carryOut({ file, after: undefined, top: topOf(target) })
+  // An error of the disk may have kept the rules.
+  if (holdsOurRules(paths.readSettingsFile(settings) ?? '', settings)) return
+  const read = readSmallFile(file)
+  if (read.kind === 'text') carryOut({ file, before: read.text, after: undefined, top: topOf(target) })
 }
 
 export type Removal = ReturnType<typeof removalsFrom>[number]
@@ -239,11 +262,12 @@ export function removalsFrom(target: Target, files: readonly string[]) {
 }
 
 /** Folders below `top` that become empty are removed too. */
-type PlannedRemoval = Pick<Removal, 'file' | 'after' | 'top'> & Partial<Pick<Removal, 'backups'>>
+type PlannedRemoval = Pick<Removal, 'file' | 'before' | 'after' | 'top'> & Partial<Pick<Removal, 'backups'>>
 
-export function carryOut({ file, after, backups = [], top }: PlannedRemoval): void {
+export function carryOut({ file, before, after, backups = [], top }: PlannedRemoval): void {
+  requireUnchanged(file, before, after)
   // No backup: the only loss is entries that `install` can write again.
-  if (after !== undefined) replaceSettingsFile(file, after, undefined)
+  if (after !== undefined) replaceSettingsFile(file, after, before, false)
   // Another `uninstall` may have removed it.
   else if (removeFile(file)) sync(path.dirname(file))
   for (const backup of backups) if (backup.isNeedless) tryRemoveFile(backup.file)

@@ -379,6 +379,15 @@ describe('done', () => {
     expect((await done(project)).stdout).toContain('nothing is due')
   })
 
+  it('says in a terminal that no session is known, since whose start files could have changed', async () => {
+    const project = untrusted()
+    await project.cli(['trust', '--yes'])
+    await project.cli(['done', '--all'])
+    project.write('src/new.ts', '')
+    const { stdout } = await project.cli(['done'])
+    expect(stdout).toBe('nothing is due: no session of an agent is known here (--all runs every rule)\n')
+  })
+
   it('runs the checks once more if files changed meanwhile, and takes what changes again for their own output', async () => {
     const project = await blocked(sources('echo >> ran; sleep 0.02; date +%N > src/generated'))
     const run = await done(project)

@@ -47,6 +47,13 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
+  it('refuses a marker that is not a file, with --dry-run too', async () => {
+    const project = createSourceProject({ files: { 'specs/259_x/.postflight-pending/a': '' } })
+    const { status, stderr } = await project.cli(['clear', '259'])
+    expect(stderr).toContain('cannot be read (a folder)')
+    expect(await project.cli(['clear', '259', '--dry-run'])).toMatchObject({ status, stderr, stdout: '' })
+  })
+
   it('names the steps that are not ticked: in its line, in the document and in the journal', async () => {
     const steps = [{ name: 'update status', done: true }, { name: 'link\u001b[31m artifacts' }, 'git commit']
     const many = Array.from({ length: 30 }, (_, index) => `step ${index} ${'x'.repeat(90)}`)

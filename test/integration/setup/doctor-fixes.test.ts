@@ -298,6 +298,19 @@ describe.concurrent('doctor finds', () => {
       expect(stdout).toMatch(found)
       expect(stderr.includes('no settings file of Claude Code starts the hook')).toBe(!('hooks' in settings))
     }
+    if (start === undefined) return
+    const withBoth = (second: string) => {
+      const place = `install -D a /etc/claude-code/managed-settings.json; install -D ${second} /etc/claude-code/managed-settings.d/b.json`
+      const commands = `node ${CLI} doctor; node ${CLI} install --scope local`
+      return project.shell(`exec ${start} sh -c 'mount -t tmpfs tmpfs /etc; ${place}; ${commands}'`)
+    }
+    const text = JSON.stringify({ hooks })
+    project.write('a', text)
+    project.write('b', text.replaceAll('$CLAUDE_PROJECT_DIR', '/other'))
+    expect((await withBoth('a')).stdout).not.toContain('more than once')
+    const { stdout, stderr } = await withBoth('b')
+    expect(stdout).toContain('→ ask your administrator to leave only one of them')
+    expect(stderr).toContain('twice. Keep that one, or use --force')
   })
 
   it('disableAllHooks only if it counts: the settings that Claude Code reads last', async () => {

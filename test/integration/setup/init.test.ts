@@ -289,6 +289,18 @@ describe.concurrent('init', () => {
     expect(stdout).toMatch(/^Warning: .*_npx.*npm install --save-dev postflight-guard/m)
   })
 
+  it('says that specs/ is a link, which nothing reads, and suggests nothing that would be refused', async () => {
+    const project = createSourceProject({ files: { 'package.json': '{"scripts":{"test":"t"}}', 'real/a': '' } })
+    rmSync(project.at('specs'), { recursive: true, force: true })
+    symlinkSync('real', project.at('specs'))
+    const { stdout } = await project.cli(['init', '--yes'])
+    expect(stdout).toMatch(/^Warning: .*specs is a link, but must be a real folder: remove or rename it/m)
+    expect(stdout).not.toMatch(/Try it|done/)
+    expect(project.has('real/done.yaml')).toBe(false)
+    for (const command of ['trust', 'done', 'report', 'workflow status'])
+      expect((await project.cli(command.split(' '))).stderr).toContain('specs is a link, but must be a real folder')
+  })
+
   it('the try leaves a folder that the named command removes', async () => {
     const project = createSourceProject({ files: { 'specs/001-photo-albums/spec.md': '' } })
     const { stdout } = await project.cli(['init', '--yes'])
@@ -373,6 +385,19 @@ describe.concurrent('init', () => {
     await project.cli(['uninstall'])
     expect(run.stdout).toContain('postflight uninstall --root . --scope local')
     expect(project.snapshot()).toEqual(before)
+  })
+
+  it('is undone but for the rules if their record cannot be read, and then by another uninstall', async () => {
+    const { project, cli } = await initialized()
+    const record = `${SETTINGS}.postflight-rules`
+    const text = project.read(record)
+    project.write(record, `<<<<<<< HEAD\n${text}`)
+    const { status, stdout, stderr } = await cli('uninstall')
+    expect({ status, stderr }).toEqual({ status: 65, stderr: expect.stringMatching(/-rules cannot be read \(.*JSON/) })
+    expect(stdout).toMatch(/^Removed the hook from/)
+    project.write(record, text)
+    expect((await cli('uninstall')).status).toBe(0)
+    expect(filesOf(project)).toEqual(filesOf(withPackage().project))
   })
 
   it('says which settings Claude Code ignores, also in a file that it does not write to', async () => {

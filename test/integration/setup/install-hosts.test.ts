@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HookHostName } from '../../../src/hosts/hook-hosts.ts'
@@ -160,10 +160,13 @@ describe.concurrent('install --host', () => {
 
   it('follows the variables that name the folder of the user', async () => {
     const project = createSourceProject()
-    const env = { CODEX_HOME: join(project.base, 'codex'), COPILOT_HOME: join(project.base, 'copilot') }
-    for (const host of ['codex', 'copilot']) await project.cli(['install', '--host', host, '--scope', 'user'], { env })
+    const [codex, copilot, qwen] = ['codex', 'copilot', 'qwen'].map((name) => join(project.base, name))
+    const env = { CODEX_HOME: codex as string, COPILOT_HOME: copilot as string, QWEN_HOME: qwen as string }
+    for (const host of ['codex', 'copilot', 'qwen'])
+      await project.cli(['install', '--host', host, '--scope', 'user'], { env })
     expect(eventsIn(join(env.CODEX_HOME, 'hooks.json'))).toContain('Stop')
     expect(eventsIn(join(env.COPILOT_HOME, 'hooks/postflight-guard.json'))).toContain('Stop')
+    expect(eventsIn(join(env.QWEN_HOME, 'settings.json'))).toContain('Stop')
   })
 
   it.each([
@@ -198,13 +201,31 @@ describe.concurrent('doctor finds', () => {
     expect((await project.cli(['uninstall', ...ofCopilot])).stdout).toBe(`Removed ${file}: it held nothing else\n`)
   })
 
+  it.each(['hooks.json', 'hooks/hooks.json'])('that droid ignores its settings for the hooks in %s', async (name) => {
+    const project = createSourceProject()
+    await install(project, 'droid')
+    const mine = '{\n  "Stop": [{ "hooks": [{ "type": "command", "command": "echo" }] }]\n}\n'
+    project.write(`.factory/${name}`, mine)
+    const [wrong] = await wrongIn(project)
+    expect(wrong).toMatchObject({ what: expect.stringContaining(`because it reads ${project.at('.factory', name)}`) })
+    await project.cli((wrong?.fix ?? '').split(' ').slice(1))
+    expect(await wrongIn(project)).toEqual([])
+    expect(project.has('.factory/settings.json')).toBe(false)
+    expect(JSON.parse(project.read(`.factory/${name}`)).Stop).toHaveLength(2)
+    await project.cli(['uninstall', '--host', 'droid'])
+    expect(project.read(`.factory/${name}`)).toBe(mine)
+  })
+
   it('entries that are not complete, and install completes them', async () => {
     const project = createSourceProject()
+    await project.shell('git init --quiet')
     await install(project, 'droid')
     const settings = JSON.parse(project.read('.factory/settings.json'))
     delete settings.hooks.PostToolUse
     project.write('.factory/settings.json', JSON.stringify(settings))
-    expect((await wrongIn(project))[0]?.fix).toBe('postflight install --host droid --scope project')
+    // Without --skip, `init` would add Claude Code's hook, or refuse to.
+    const fixes = ['postflight install --host droid --scope project', expect.stringContaining('init --yes --skip hook')]
+    expect((await findingsOf(project.cli)).wrong.map(({ fix }) => fix)).toEqual(fixes)
     await install(project, 'droid')
     expect(await wrongIn(project)).toEqual([])
   })
@@ -250,6 +271,22 @@ describe.concurrent('doctor finds', () => {
     expect(await project.cli(['install', '--host', 'codex'], { cwd })).toMatchObject({ status: 64, stderr })
     rmSync(join(cwd, '.codex'), { recursive: true })
     expect(await wrongIn(project, { cwd })).toMatchObject([{ what: expect.stringContaining('not installed') }])
+  })
+
+  it('that Copilot CLI runs no hook, or not those of one file', async () => {
+    const project = createSourceProject({
+      files: { '.github/hooks/a.json': '{ "disableAllHooks": true, "hooks": {} }' },
+    })
+    await install(project, 'copilot', '--scope', 'user')
+    expect(await wrongIn(project)).toEqual([])
+    const own = fileOf(project, 'copilot', 'user')
+    const text = readFileSync(own, 'utf8')
+    project.write('.github/copilot/settings.json', '{ "disableAllHooks": true }')
+    const [all] = await wrongIn(project)
+    expect(all?.what).toContain('.github/copilot/settings.json sets disableAllHooks')
+    project.write('.github/copilot/settings.json', '{}')
+    writeFileSync(own, text.replace('{', '{ "disableAllHooks": true,'))
+    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([`${own} sets disableAllHooks, so no hook runs`])
   })
 
   it.each([

@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { carryOut } from '../../../src/setup/install/target.ts'
+import { replaceSettingsFile } from '../../../src/setup/settings-replace.ts'
 import { CLI, canRun, type ProcessResult } from '../../support/process.ts'
 import { createProject, type Project } from '../../support/project.ts'
 
@@ -127,5 +129,17 @@ describe.concurrent('with a limit of 512 bytes per file', () => {
     const run = await withLimit(project, '1', 'uninstall')
     expectAllWhole(run, project.at('.claude'), installed, before)
     expect(run.stderr).toContain('settings.json (incomplete write)')
+  })
+})
+
+describe('settings that the host has changed since they were read', () => {
+  it.each([
+    ['replaced', (file: string) => replaceSettingsFile(file, 'ours', 'read')],
+    ['removed', (file: string) => carryOut({ file, before: 'read', after: undefined, top: undefined })],
+  ])('are not %s', (_, act) => {
+    const project = createProject()
+    project.write(SETTINGS, "the host's")
+    expect(() => act(project.at(SETTINGS))).toThrow(expect.objectContaining({ code: 'file-changed' }))
+    expect(project.read(SETTINGS)).toBe("the host's")
   })
 })

@@ -45,6 +45,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'root-none': [{ start: '/p' }],
     'root-unlikely': [{ start: '/p' }],
     'marker-none': [{ folder: 'specs' }, { folder: 'specs/7_x' }, { folder: DONE_FOLDER }],
+    'file-changed': [{ path: '/p/.claude/settings.json' }],
     'bypass-no-room': [{ path: 'specs/7_x', detail: 'ENOSPC', clear: 'postflight clear 7' }],
     'adopt-done': [{ folder: DONE_FOLDER }],
     'bypass-none': [{ folder: 'specs/7_x' }],
