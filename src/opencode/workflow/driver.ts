@@ -145,7 +145,7 @@ export function createDriver(ports: DriverPorts) {
         isLost: phases.countPrompts() === 0,
       }),
       truster,
-      check: { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal },
+      check: { limitMs: CHECK_LIMIT_MS, survivesSignals: false, signal },
       record: (entries) => record(folder, entries),
       give: phases.give,
     })

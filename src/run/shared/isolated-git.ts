@@ -54,7 +54,7 @@ export async function runGit({ root, until, input }: GitCall, ...words: readonly
     input,
     limitMs: Math.max(1, until - performance.now()),
     signal: overflow.signal,
-    obeysSignals: true,
+    survivesSignals: false,
     onOutput: (piece) => {
       length += piece.length
       if (length > ANSWER_BYTES) overflow.abort()
@@ -64,8 +64,6 @@ export async function runGit({ root, until, input }: GitCall, ...words: readonly
       complaint = (complaint + piece.toString()).slice(-COMPLAINT_BYTES)
     },
   })
-  // The signal was for this process. The terminal does not signal git, which has a group of its own.
-  if (end.kind === 'interrupted' && !overflow.signal.aborted) process.kill(process.pid, end.by)
   const bytes = Buffer.concat(pieces)
   if (end.kind === 'exited') return { status: end.exitCode, bytes, detail: reasonIn(complaint) }
   const failed = (detail: string): GitAnswer => ({ status: undefined, bytes, detail })
