@@ -67,6 +67,16 @@ describe.skipIf(hostsSkipped())('a phase with a check on OpenCode', () => {
     expect(existsSync(join(guarded.project.dir, 'ran'))).toBe(false)
   })
 
+  it('is ended with the run, by `workflow abort` in a terminal', async () => {
+    const guarded = projectWithCheck('touch started; sleep 600')
+    const script = actors([runWorkflow(TASK, 'flow.json'), say('I see.')], [`echo x > specs/${TASK}/report.md`])
+    const { server, model } = await guarded.begin(script)
+    await expect.poll(() => guarded.read('started'), { timeout: 60_000 }).toBeDefined()
+    expect(guarded.postflight('workflow', 'abort', '7').status).toBe(0)
+    await server.settled()
+    expect(model.turns('main').at(-1)?.lastToolResult).toContain(`The workflow of task ${TASK} is aborted.`)
+  })
+
   it('is ended by the signal that ends OpenCode (Ctrl-C)', async () => {
     const guarded = projectWithCheck('echo $$ $PPID > pids; exec sleep 600')
     const script = actors([runWorkflow(TASK, 'flow.json')], [`echo x > specs/${TASK}/report.md`])
