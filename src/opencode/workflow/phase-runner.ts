@@ -71,7 +71,7 @@ export function createPhases({ client, sessions, subAgents }: PhasePorts, caller
     if (signal.aborted || answer.kind === 'given-up') return undefined
     if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why.replace(/\.$/, ''))}`
     const agent = await sessions.identify(session)
-    if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text)
+    if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text, caller.unwanted)
     return undefined
   }
 
