@@ -19,7 +19,7 @@ const standardOutput: Output = {
     const failure = writeAll(1, text)
     // The terminal was closed. After an ordinary exit Node 20 would abort, because it cannot restore the terminal.
     if (failure === 'EIO' && fs.fstatSync(1).isCharacterDevice()) process.kill(process.pid, 'SIGHUP')
-    if (failure !== undefined && !READER_GONE.includes(failure)) {
+    else if (failure !== undefined && !READER_GONE.includes(failure)) {
       throw new PostflightError('output-unwritable', { detail: failure })
     }
     return failure === undefined

@@ -18,11 +18,13 @@ const COLLECT_EVERY = 4_194_304
 
 const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 
+const ABORTED = 'abort'
+
 export interface RunLimits {
   readonly limitMs: number
   readonly signal?: AbortSignal | undefined
-  /** Whether a signal that ends this process also ends the command. */
-  readonly obeysSignals: boolean
+  /** A signal to this process ends the command. Whether this process then continues, to report it. */
+  readonly survivesSignals: boolean
 }
 
 interface GroupCommand extends RunLimits, Pick<SpawnOptions, 'cwd' | 'env'> {
@@ -67,6 +69,9 @@ export async function runGroup(command: GroupCommand): Promise<CommandEnd> {
   const end = await Promise.race([endOf(child), bounds.reached])
   if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
   bounds.unwatch()
+  const isSignal = end.kind === 'interrupted' && end.by !== ABORTED
+  // The terminal and the system signal this process only: the command has a group of its own.
+  if (isSignal && !command.survivesSignals && process.listenerCount(end.by) === 0) process.kill(process.pid, end.by)
   const drain = new AbortController()
   await Promise.race([closed, sleep(DRAIN_MS, drain.signal)])
   drain.abort()
@@ -100,20 +105,19 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
   })
 }
 
-function watchBounds({ limitMs, signal, obeysSignals }: RunLimits) {
+function watchBounds({ limitMs, signal }: RunLimits) {
   let unwatch = (): void => {}
   const reached = new Promise<CommandEnd>((resolve) => {
     const timer = setTimeout(() => resolve({ kind: 'timed-out', limitMs }), limitMs)
     const interrupt = (by: string): void => resolve({ kind: 'interrupted', by })
-    const onAbort = (): void => interrupt('abort')
+    const onAbort = (): void => interrupt(ABORTED)
     signal?.addEventListener('abort', onAbort)
     if (signal?.aborted === true) onAbort()
-    const signals = obeysSignals ? ENDING_SIGNALS : []
-    for (const name of signals) process.on(name, interrupt)
+    for (const name of ENDING_SIGNALS) process.on(name, interrupt)
     unwatch = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
-      for (const name of signals) process.off(name, interrupt)
+      for (const name of ENDING_SIGNALS) process.off(name, interrupt)
     }
   })
   return { reached, unwatch }

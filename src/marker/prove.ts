@@ -21,7 +21,7 @@ export async function prove(
   if (areForeign) {
     for (const command of commands) context.note(`postflight: running the check: ${stripControl(command)}`)
   }
-  const run = await whileChecking(folder, { limitMs, obeysSignals: true }, (runAll) => runAll(commands))
+  const run = await whileChecking(folder, { limitMs, survivesSignals: true }, (runAll) => runAll(commands))
   if (run.kind === 'busy') return run
   const done = run.result
   const failed = failedOf(done)

@@ -97,9 +97,9 @@ export class Sessions extends SessionTree<Facts> {
 
   /**
    * OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. Gives up if
-   * `signal` is aborted, or `isUnwanted`, which is asked every two seconds at least.
+   * `signal` is aborted.
    */
-  async prompt(session: string, text: string, manner: Manner, signal: AbortSignal, isUnwanted = () => false) {
+  async prompt(session: string, text: string, manner: Manner, signal: AbortSignal) {
     const before = (await readLastTurn(this.client, session)).answer?.id
     const facts = this.of(session)
     facts.bell = new AbortController()
@@ -116,7 +116,7 @@ export class Sessions extends SessionTree<Facts> {
         idle ||= rung.aborted
         // A deleted session may stay busy forever, and sends no idle event (1.18.34).
         if (this.known.get(session) !== facts) throw new HostRefusal('session.promptAsync', { name: 'NotFoundError' })
-        if (signal.aborted || isUnwanted()) {
+        if (signal.aborted) {
           await this.client.session.abort({ path: { id: session } })
           return { kind: 'given-up' } as const
         }

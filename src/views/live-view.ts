@@ -43,10 +43,11 @@ export function openLiveScreen(output: Output) {
   let wake: () => void = () => {}
   let isOver = false
 
-  const enter = (): void => {
+  const enter = (): boolean => {
     painted = []
-    output.write(ENTER)
+    if (output.write(ENTER) === false) return false
     if (stdin.isTTY) stdin.setRawMode(true).resume()
+    return true
   }
   const leave = (): void => {
     output.write(LEAVE)
@@ -75,7 +76,8 @@ export function openLiveScreen(output: Output) {
     continued()
   }
   const continued = (): void => {
-    enter()
+    // A terminal that was closed continues its jobs too.
+    if (!enter()) return
     // Only the terminal's current job is told of a new size: this makes Node read it.
     process.kill(process.pid, 'SIGWINCH')
     wake()

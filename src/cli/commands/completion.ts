@@ -79,7 +79,7 @@ function __postflight_complete
     for line in ($words[1] complete -- $words[2..-1] "$current" 2>/dev/null)
         if test "$line" = :files
             set -l option (string match -r -- '^--[^=]*=' $current)
-            printf "$option%s\\n" (__fish_complete_path (string replace -r -- '^(--[^=]*=|["\\'])' '' $current))
+            printf "$option%s\\n" (complete -C "'' "(string replace -r -- '^--[^=]*=' '' $current))
         else
             printf '%s\\n' "$line"
         end

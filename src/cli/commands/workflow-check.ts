@@ -59,7 +59,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
       essential: result === 'passed' ? [] : lines,
     }
   }
-  const done = await runDueCheck(folder, state, context, { limitMs: options.timeout, obeysSignals: true })
+  const done = await runDueCheck(folder, state, context, { limitMs: options.timeout, survivesSignals: true })
   if (done.kind === 'none') throw new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
   const named = `the check \`${quote(currentPhase(state).check.run ?? '', 200)}\``
   if (done.kind === 'passed') {

@@ -85,7 +85,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     : await driveRun(folder, {
         findOccasion: () => occasion,
         truster: context,
-        check: { limitMs: options.timeout, obeysSignals: true },
+        check: { limitMs: options.timeout, survivesSignals: true },
         record: (entries) => recordInJournal(context, folder, ...entries),
       })
   if (!options.peek) await publishChange(context, folder)

@@ -35,20 +35,21 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
       found === null ? report : output.output.replace(TASK_RESULT, (_all, open, _text, close) => open + report + close)
   }
 
-  /** Joins the texts of a blocked sub-agent, because its last one is often "Done.". */
-  async function hold(agent: Agent, text: string) {
+  /** Joins the texts of a blocked sub-agent, because its last one is often "Done.". Ends if `unwanted` is raised. */
+  async function hold(agent: Agent, text: string, ...unwanted: AbortSignal[]) {
     const { session } = agent
     const notices: string[] = []
     let report = text
     const interruption = new AbortController()
     sessions.of(session).interruption = interruption
+    const signal = AbortSignal.any([interruption.signal, ...unwanted])
     for (;;) {
       const stop = await guard.stop(agent, 0)
       notices.push(...stop.notices)
       if (stop.reason === undefined) break
       const { manner } = await readLastTurn(client, session)
       if (manner === undefined) break
-      const answer = await sessions.prompt(session, stop.reason, manner, interruption.signal)
+      const answer = await sessions.prompt(session, stop.reason, manner, signal)
       if (answer.kind !== 'answered') break
       report = joinReports(report, answer.text)
     }

@@ -7,6 +7,7 @@ import { ownText } from '../../hosts/opencode/conversation.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
+import { attempt } from '../../kernel/values.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
 import { detailOf, internalError, messageForUser, type Reporter } from '../../opencode-hooks/factory.ts'
 import { homeFolder } from '../../project/home-folder.ts'
@@ -26,6 +27,8 @@ import { resumeRun, startRun, steer } from '../../run/store/run.ts'
 import { readState, requireState, runEntry } from '../../run/store/state-store.ts'
 import { type Agent, CONVERSATION_DELETED } from '../sessions.ts'
 import { callerManner, createPhases, endOf, type PhasePorts, type Phases } from './phase-runner.ts'
+
+const LOOK_MS = 2_000
 
 /** Works inside one tool or command call, for which OpenCode waits (docs/design.md, "Workflows"). */
 
@@ -137,7 +140,10 @@ export function createDriver(ports: DriverPorts) {
     }
     trustRun(requireState(folder), truster)
     const manner = await callerManner(ports.client, session)
-    const phases = createPhases(ports, { session, root, manner, folder, signal })
+    const ended = new AbortController()
+    const watching = setInterval(() => attempt(() => isTakenOver(folder, root)) && ended.abort(), LOOK_MS)
+    const unwanted = AbortSignal.any([signal, ended.signal])
+    const phases = createPhases(ports, { session, manner, signal, unwanted })
     const rest = await driveRun(folder, {
       findOccasion: () => ({
         ...cameBack(Date.now(), ({ hostSession }) => hostSession === root, sessions.of(root).prompt),
@@ -145,18 +151,18 @@ export function createDriver(ports: DriverPorts) {
         isLost: phases.countPrompts() === 0,
       }),
       truster,
-      check: { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal },
+      check: { limitMs: CHECK_LIMIT_MS, survivesSignals: false, signal: unwanted },
       record: (entries) => record(folder, entries),
       give: phases.give,
-    })
-    if (rest.command === 'none' || rest.command === 'checking') {
-      return `${workflowOf(folder)} now belongs to another session.`
-    }
+    }).finally(() => clearInterval(watching))
+    const isElsewhere = `${workflowOf(folder)} now belongs to another session.`
+    if (rest.command === 'none' || rest.command === 'checking') return isElsewhere
     if (rest.command === 'interrupted') {
       const halt = (state: WorkflowState): WorkflowState =>
         state.hostSession === root ? haltState(state, rest.why ?? endOf(signal), Date.now()) : state
       const { before, state } = await retryWhileLocked(() => steer(folder, Date.now(), halt, () => false))
       record(folder, endEntries(folder, before, state))
+      if (state.active) return isElsewhere
       return summary(folder, state, phases)
     }
     const need = needOf(rest.state)
@@ -171,6 +177,11 @@ export function createDriver(ports: DriverPorts) {
   }
 
   return { run }
+}
+
+function isTakenOver(folder: TaskFolder, session: string): boolean {
+  const state = readState(folder)
+  return state === undefined || !state.active || state.hostSession !== session
 }
 
 export type WorkflowDriver = ReturnType<typeof createDriver>

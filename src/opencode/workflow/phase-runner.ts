@@ -5,11 +5,9 @@ import { lastManner, type Manner } from '../../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../../hosts/payload.ts'
 import { quote } from '../../kernel/text.ts'
 import { known } from '../../kernel/values.ts'
-import type { TaskFolder } from '../../project/task-folder.ts'
 import { currentPhase } from '../../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
 import { visitsOf, type WorkflowState } from '../../run/machine/state.ts'
-import { readState } from '../../run/store/state-store.ts'
 import type { SubAgentGuard } from '../guard/prompt-guards.ts'
 import { type Agent, CONVERSATION_DELETED, type Sessions } from '../sessions.ts'
 
@@ -24,18 +22,19 @@ const DELETION_MS = 1_000
 
 export type PhasePorts = Readonly<{ client: HostClient; sessions: Sessions; subAgents: SubAgentGuard }>
 
-interface Caller extends Pick<Agent, 'session' | 'root'> {
+interface Caller extends Pick<Agent, 'session'> {
   readonly manner: Manner
-  readonly folder: TaskFolder
   /** Raised if the user interrupts or deletes the conversation. */
   readonly signal: AbortSignal
+  /** Also raised if the run has ended, or another session drives it. */
+  readonly unwanted: AbortSignal
 }
 
 type Child = Pick<Caller, 'session' | 'manner'>
 
 /** Gives the prompts of one call to sessions of its own. */
 export function createPhases({ client, sessions, subAgents }: PhasePorts, caller: Caller) {
-  const { folder, root, signal } = caller
+  const { signal } = caller
   const notes: string[] = []
   const children = new Map<string, Promise<Child>>()
   let prompts = 0
@@ -68,11 +67,11 @@ export function createPhases({ client, sessions, subAgents }: PhasePorts, caller
   async function prompt(work: DueWork, state: WorkflowState): Promise<string | undefined> {
     const { session, manner } = await childFor(work, state)
     prompts += 1
-    const answer = await sessions.prompt(session, work.prompt, manner, signal, () => isTakenOver(folder, root))
+    const answer = await sessions.prompt(session, work.prompt, manner, caller.unwanted)
     if (signal.aborted || answer.kind === 'given-up') return undefined
     if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why.replace(/\.$/, ''))}`
     const agent = await sessions.identify(session)
-    if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text)
+    if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text, caller.unwanted)
     return undefined
   }
 
@@ -104,11 +103,6 @@ export type Phases = ReturnType<typeof createPhases>
 /** OpenCode gives a reason of its own. */
 export function endOf({ reason }: AbortSignal): string {
   return reason === CONVERSATION_DELETED ? reason : 'it was interrupted in OpenCode'
-}
-
-function isTakenOver(folder: TaskFolder, session: string): boolean {
-  const state = readState(folder)
-  return state === undefined || !state.active || state.hostSession !== session
 }
 
 /** Falls back to OpenCode's configuration. */

@@ -63,7 +63,7 @@ export async function runGit({ root, until, input }: GitCall, ...words: readonly
     input,
     limitMs: until - performance.now(),
     signal: overflow.signal,
-    obeysSignals: true,
+    survivesSignals: false,
     onOutput: (piece) => {
       length += piece.length
       if (length > ANSWER_BYTES) overflow.abort()
@@ -73,8 +73,6 @@ export async function runGit({ root, until, input }: GitCall, ...words: readonly
       complaint = (complaint + piece.toString()).slice(-COMPLAINT_BYTES)
     },
   })
-  // The signal was for this process. The terminal does not signal git, which has a group of its own.
-  if (end.kind === 'interrupted' && !overflow.signal.aborted) process.kill(process.pid, end.by)
   const bytes = Buffer.concat(pieces)
   if (end.kind === 'exited') {
     const status = end.exitCode

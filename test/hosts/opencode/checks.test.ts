@@ -2,8 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import { killTree } from '../client-process.ts'
 import type { Reply, Turn } from '../model.ts'
 import { bash, say } from './agents.ts'
 import { runWorkflow } from './flow.ts'
@@ -11,14 +12,11 @@ import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const TASK = '007_build'
 const CHECK = 'echo ran >> ran; echo "test 7 failed"; test -e fixed'
-const FLOW = JSON.stringify({
-  name: 'build',
-  phases: [{ id: 'build', prompt: 'Build it.', artifact: 'report.md', check: { run: CHECK, files: ['src/**'] } }],
-})
 
-function projectWithCheck(): GuardedProject {
+function projectWithCheck(run = CHECK): GuardedProject {
   const guarded = guardedProject()
-  guarded.project.write('flow.json', FLOW)
+  const phase = { id: 'build', prompt: 'Build it.', artifact: 'report.md', check: { run, files: ['src/**'] } }
+  guarded.project.write('flow.json', JSON.stringify({ name: 'build', phases: [phase] }))
   guarded.project.write('specs/README.md', 'The tasks.\n')
   guarded.project.write('src/code.ts', 'one')
   return guarded
@@ -67,5 +65,27 @@ describe.skipIf(hostsSkipped())('a phase with a check on OpenCode', () => {
     const { model } = await guarded.talk(actors([runWorkflow(TASK), say('I tell the user.')], []), { turns: 2 })
     expect(model.turns('main').at(-1)?.lastToolResult).toContain('that you have not started on this machine')
     expect(existsSync(join(guarded.project.dir, 'ran'))).toBe(false)
+  })
+
+  it('is ended with the run, by `workflow abort` in a terminal', async () => {
+    const guarded = projectWithCheck('touch started; sleep 600')
+    const script = actors([runWorkflow(TASK, 'flow.json'), say('I see.')], [`echo x > specs/${TASK}/report.md`])
+    const { server, model } = await guarded.begin(script)
+    await expect.poll(() => guarded.read('started'), { timeout: 60_000 }).toBeDefined()
+    expect(guarded.postflight('workflow', 'abort', '7').status).toBe(0)
+    await server.settled()
+    expect(model.turns('main').at(-1)?.lastToolResult).toContain(`The workflow of task ${TASK} is aborted.`)
+  })
+
+  it('is ended by the signal that ends OpenCode (Ctrl-C)', async () => {
+    const guarded = projectWithCheck('echo $$ $PPID > pids; exec sleep 600')
+    const script = actors([runWorkflow(TASK, 'flow.json')], [`echo x > specs/${TASK}/report.md`])
+    const { client } = await guarded.start(script)
+    await expect.poll(() => guarded.read('pids'), { timeout: 60_000 }).toMatch(/^\d+ \d+\n/)
+    const [check, opencode] = (guarded.read('pids') ?? '').split(' ').map(Number) as [number, number]
+    onTestFinished(() => killTree(check, 'SIGKILL'))
+    process.kill(opencode, 'SIGINT')
+    expect(await client.done).toMatchObject({ signal: 'SIGINT', timedOut: false })
+    expect(() => process.kill(check, 0)).toThrow('ESRCH')
   })
 })

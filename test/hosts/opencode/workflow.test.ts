@@ -132,6 +132,21 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     await expect.poll(() => resultIn(model), { timeout: 20_000 }).toContain('is aborted')
   })
 
+  it('ends at once when it is aborted while a marker blocks its phase', async () => {
+    const guarded = projectWithFlow()
+    const main = worker([START_FLOW, say('It is over.')], (place, turn) => {
+      if (place !== 'plan 1') return undefined
+      if (reasonsIn(turn).length > 0) return NEVER
+      return turn.lastToolResult === undefined ? bash('postflight create 9 x --operation research') : say('Done.')
+    })
+    const { server, model } = await guarded.begin({ main })
+    await expect.poll(() => guarded.story(), { timeout: 60_000 }).toContain('block 1')
+    guarded.postflight('workflow', 'abort', '7')
+    await expect.poll(() => resultIn(model), { timeout: 20_000 }).toContain('is aborted')
+    await server.settled()
+    expect(guarded.mainEvents()).not.toContain('block 2')
+  })
+
   it.each([
     ['workflow stop', 'postflight workflow stop 7'],
     ['bypass --all', 'postflight bypass --all'],

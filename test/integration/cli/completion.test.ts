@@ -21,6 +21,7 @@ beforeAll(async () => {
   project.write(`specs/${HOSTILE}/x`, '')
   project.write('flow.yaml', '')
   project.write('notes/page.html', '')
+  project.write('my notes/other.yaml', '')
   // As a person has it: a command on the PATH.
   const command = join(project.base, 'bin', 'postflight')
   writeFileSync(command, `#!/bin/sh\nexec node "${CLI}" "$@"\n`)
@@ -111,6 +112,12 @@ for (const [shell, ask] of Object.entries({ bash, zsh, fish })) {
 }
 
 describe('completion', () => {
+  it.skipIf(!canRun('command -v fish'))('offers files of a folder whose name fish quotes', async () => {
+    const words = ['my\\ notes/', '"my notes/']
+    const lines = words.flatMap((word) => [`validate ${word}`, `start 7 --definition=${word}`])
+    for (const line of lines) expect((await fish(`postflight workflow ${line}`)).join()).toContain('other.yaml')
+  })
+
   it('offers the steps of the task on the line', async () => {
     const { words } = (await project.cli(['complete', '--json', '--', 'step', '259', ''])).json()
     expect(words.map(({ value }: { value: string }) => value)).toEqual(['update status', 'git commit'])

@@ -427,7 +427,7 @@ describe('running checks', () => {
     const project = createSourceProject({ files: { 'specs/259_x/.postflight-lock': '' } })
     const folder = { root: project.dir, path: project.at('specs/259_x'), task: '259_x', relative: 'specs/259_x' }
     const startedMs = Date.now()
-    const checking = whileChecking(folder, { limitMs: 60_000, obeysSignals: false }, (run) => run(['true']))
+    const checking = whileChecking(folder, { limitMs: 60_000, survivesSignals: false }, (run) => run(['true']))
     rmSync(project.at('specs/259_x/.postflight-lock'))
     expect(await checking).toMatchObject({ kind: 'done', result: [{ failure: undefined }] })
     expect(Date.now() - startedMs).toBeLessThan(4_000)

@@ -118,13 +118,20 @@ describe
       await quit(view)
     })
 
-    it('ends with SIGHUP if its terminal is closed', async ({ expect, onTestFinished }) => {
+    const STATUS = `node "${CLI}" status --watch`
+    it.for([
+      ['if its terminal is closed', STATUS],
+      // The leader of a session (`ssh -t`, `tmux`) gets SIGCONT too, in any order.
+      ['if it is continued without its terminal', `setsid ${STATUS} & echo $! > pid; wait $!`],
+    ] as const)('ends with SIGHUP %s', async ([, words], { expect, onTestFinished }) => {
       const project = await busyProject()
-      const line = `trap "" HUP; node "${CLI}" status --watch; echo $? > ended`
+      const line = `trap "" HUP; ${words}; echo $? > ended`
       const env = { ...project.env, TERM: 'xterm' }
-      const { output, pid } = startCommandInTerminal(line, project.dir, env, onTestFinished)
+      const { output, pid, ended } = startCommandInTerminal(line, project.dir, env, onTestFinished)
       await expect.poll(output, patient).toContain('q quits')
       process.kill(pid ?? 0, 'SIGKILL')
+      await ended
+      if (project.has('pid')) process.kill(Number(project.read('pid')), 'SIGCONT')
       await expect.poll(() => project.has('ended') && project.read('ended'), patient).toBe('129\n')
     })
 

@@ -32,7 +32,8 @@ function runner() {
     subAgents: { hold: async (_agent: unknown, text: string) => ({ text, notices: [] }) },
   } as unknown as PhasePorts
   const manner = { agent: 'build' }
-  const caller = { session: 'ses_main', root: 'ses_main', manner, folder: FOLDER, signal: new AbortController().signal }
+  const { signal } = new AbortController()
+  const caller = { session: 'ses_main', manner, signal, unwanted: signal }
   return { phases: createPhases(ports, caller), prompted }
 }
 
