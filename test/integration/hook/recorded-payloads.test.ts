@@ -79,16 +79,11 @@ function inShort(stdout: string): string {
 }
 
 describe.each(Object.entries(STORIES))('the recorded conversation on %s', (host, story) => {
-  it('blocks each agent for its own marker alone', async () => {
-    const project = createSourceProject()
+  it('blocks each agent for its own marker alone, through the launcher', async () => {
+    const project = createProject()
     expect(await replay(project, recordingOf(host, project))).toEqual(story)
     const journaled = project.journal().map(({ event, task }) => `${event} ${task}`)
     expect(journaled.join()).toBe('claim 001_main,claim 002_kid,block 002_kid,block 001_main')
-  })
-
-  it('does so as processes, through the launcher', async () => {
-    const project = createProject()
-    expect(await replay(project, recordingOf(host, project))).toEqual(story)
   })
 })
 

@@ -71,12 +71,6 @@ describe.concurrent('a session that starts', () => {
     }
   })
 
-  it('gets no text if nothing is unfinished', async () => {
-    const project = createSourceProject()
-    mkdirSync(project.at('specs/001_a'))
-    expect(await project.hook(sessionStart('startup'), LAUNCHED)).toMatchObject({ stdout: '{}\n', stderr: '' })
-  })
-
   it('is notified of pending markers even without the launcher’s argument', async () => {
     expect(contextOf(await withMarker(OWNED).hook(sessionStart('startup')))).toContain('259_x')
   })

@@ -118,21 +118,6 @@ describe.concurrent('at most three stops are blocked', () => {
     }
   })
 
-  it('when the loop guard says 2222222: none', async () => {
-    const project = withMarker(SEED)
-    project.write(GUARD, '2222222\n')
-    expect(await stopTimes(project, 2)).toBe(0)
-    expect(project.has(MARKER)).toBe(false)
-    expect(project.has(`${FOLDER}/.postflight-abandoned`)).toBe(true)
-  })
-
-  it('with the count of a loop guard that another program wrote', async () => {
-    const project = withMarker(SEED)
-    project.write(GUARD, '\ufeff2\r\n')
-    expect(await reasonOf(project)).toContain('Blocked stop 3 of 3')
-    expect(await stopTimes(project, 2)).toBe(0)
-  })
-
   it('when the marker loses its id in place and its loop guard is gone', async () => {
     const project = withMarker(WITH_ID)
     expect(await stopTimes(project, 2)).toBe(2)

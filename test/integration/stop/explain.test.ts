@@ -52,32 +52,13 @@ describe.concurrent('explain', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('and at the main conversation’s stop', async () => {
-    const project = everyRow()
-    const running = [{ id: 'b', type: 'subagent', status: 'running' }]
-    const plain = await explainPayload(project, stop())
-    const waiting = await explainPayload(project, stop({ background_tasks: running }))
-    expect(rowsOf(plain.json())).toContainEqual(['005_main', 8, 'block', 'block'])
-    expect(rowsOf(plain.json())).toContainEqual(['006_unowned', 3, 'unowned-stop', 'allow'])
-    expect(rowsOf(waiting.json())).toContainEqual(['005_main', 6, 'background', 'allow'])
-  })
-
-  it('answers the call of a tool that ends the turn as the hook does', async () => {
-    const project = everyRow()
-    const main = await explainPayload(project, structuredAnswer())
-    const inAgent = { agent_id: 'agent-a', agent_type: 'workflow-subagent' }
-    const agent = await explainPayload(project, structuredAnswer(inAgent))
-    expect(rowsOf(main.json())).toContainEqual(['005_main', 8, 'block', 'block'])
-    expect(rowsOf(agent.json())).toContainEqual(['008_mine', 8, 'block', 'block'])
-    const { hookSpecificOutput } = main.json().answer
-    expect(hookSpecificOutput).toMatchObject({ hookEventName: 'PreToolUse', permissionDecision: 'deny' })
-    expect((await project.hook(structuredAnswer())).answer).toEqual(main.json().answer)
-  })
-
   it.each([
     ['a sub-agent’s stop', subagentStop()],
     ['another sub-agent’s stop', subagentStop({ agent_id: 'agent-b' })],
     ['main’s stop', stop()],
+    ['main’s stop while a sub-agent works', stop({ background_tasks: [{ type: 'subagent', status: 'running' }] })],
+    ['the call of a tool that ends the turn', structuredAnswer()],
+    ['the same of a sub-agent', structuredAnswer({ agent_id: 'agent-a', agent_type: 'workflow-subagent' })],
     ['another session’s stop', stop({ session_id: OTHER_SESSION })],
     ['an empty payload', {}],
     ['Copilot’s first stop of a sub-agent', stop({ parent_agent_id: SESSION })],

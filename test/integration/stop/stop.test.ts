@@ -7,7 +7,6 @@ import {
   createSourceProject,
   type HookRun,
   hoursAgo,
-  makeOld,
   type Project,
   withMarker,
 } from '../../support/project.ts'
@@ -153,17 +152,6 @@ describe.concurrent('several markers in one session', () => {
     expect([guardOf(project, '001_a'), guardOf(project, '002_main')]).toEqual(counts)
   })
 
-  it.each([
-    ['a third agent', subagentStop({ agent_id: 'agent-b' })],
-    ['a sub-agent of another session', subagentStop({ session_id: OTHER_SESSION })],
-    ['the main conversation of another session', stop({ session_id: OTHER_SESSION })],
-  ])('let %s stop, and stay as they are', async (_who, payload) => {
-    const project = twoTasks()
-    const before = project.snapshot()
-    expect((await project.hook(payload)).stdout).toBe('{}\n')
-    expect(project.snapshot()).toEqual(before)
-  })
-
   it('of one agent are listed in one answer, in path order, each counted', async () => {
     const project = createSourceProject()
     for (const task of ['003_c', '001_a', '002_b']) project.marker(task, { ...OWNED, reason: `reason of ${task}` })
@@ -250,12 +238,6 @@ describe.concurrent('which stops a marker blocks', () => {
     })
   })
 
-  it('without a session and a time, in a file that is older than 24 h: no stop', async () => {
-    const project = withMarker(BASIC)
-    makeOld(project.at(MARKER), 25)
-    expect(decisionOf(await project.hook(subagentStop()))).toBe('allow')
-  })
-
   it.each(['PreCompact', 'constructor'])('none at an event that is not ours: %s', async (hook_event_name) => {
     const project = withMarker(OWNED)
     const before = project.snapshot()
@@ -284,11 +266,6 @@ describe.concurrent('special cases of hosts', () => {
     const before = project.snapshot()
     expect((await project.hook(payload, { env })).stdout).toBe('{}\n')
     expect(project.snapshot()).toEqual(before)
-  })
-
-  it("droid's Stop is counted, because a sub-agent of droid is a session of its own", async () => {
-    const project = withMarker({ ...OWNED, agent_id: undefined })
-    expect(decisionOf(await project.hook(stop(), { env: DROID }))).toBe('block')
   })
 
   it('any number of stops while a sub-agent runs, or a wake-up is scheduled, uses no continuation', async () => {

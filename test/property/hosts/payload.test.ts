@@ -46,11 +46,4 @@ describe('the hook reads any stdin', () => {
       if (payload !== undefined) expectSound(payload)
     })
   })
-
-  it('without the name of an event as a SubagentStop', () => {
-    holds()(payloadFields, ({ hook_event_name, ...fields }) => {
-      const unnamed = read(JSON.stringify(fields))
-      expect(unnamed).toEqual(read(JSON.stringify({ ...fields, hook_event_name: 'SubagentStop' })))
-    })
-  })
 })

@@ -6,7 +6,6 @@ import { shellWord } from '../../../src/kernel/text.ts'
 import type { CommandContext } from '../../../src/project/command-context.ts'
 import { addEntries, findCommands, isInstalled, isOurHook, removeEntries } from '../../../src/setup/claude-hooks.ts'
 import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
-import { isReactiveHook, reactiveEntries } from '../../../src/setup/reactive/reactive-rule.ts'
 import { anyUnits, holds, hostileText, maybe } from '../arbitraries.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
@@ -141,34 +140,6 @@ const remove = (text: string): string => removeEntries(text, 's', isOurHook)
 const hasAll = (text: string): boolean => isInstalled(text, ENTRIES, 's', isOurHook)
 const oursIn = (text: string) => findCommands(text, 's', isOurHook)
 const anyGroup = fc.oneof(foreignGroup, mixedGroup)
-
-describe('adding reactive rules to any settings', () => {
-  const RULES = [
-    { tool: 'bash', command: 'git commit*', prompt: 'docs?' },
-    { tool: 'edit', prompt: 'tests?', answer: 'block' as const },
-  ]
-  const REACTIVE = reactiveEntries(RULES)
-
-  it('keeps everything else, our other hooks too, and is undone to the same value', () => {
-    holds()(textOf(anyGroup), ({ text }) => {
-      fc.pre(Object.keys(read(text)).length > 0)
-      const added = addEntries(text, REACTIVE, 's', isReactiveHook)
-      expect(addEntries(added, REACTIVE, 's', isReactiveHook)).toBe(added)
-      expect(oursIn(added)).toEqual(oursIn(text))
-      expect(findCommands(added, 's', isReactiveHook)).toHaveLength(RULES.length)
-      same(read(removeEntries(added, 's', isReactiveHook)), read(text))
-    })
-  })
-
-  it('is independent of the order in which rules and hooks are added', () => {
-    holds()(textOf(foreignGroup), ({ text }) => {
-      const one = addEntries(addEntries(text, REACTIVE, 's', isReactiveHook), ENTRIES, 's', isOurHook)
-      const other = addEntries(add(text), REACTIVE, 's', isReactiveHook)
-      same(read(remove(one)), read(remove(other)))
-      expect(hasAll(one) && isInstalled(other, REACTIVE, 's', isReactiveHook)).toBe(true)
-    })
-  })
-})
 
 describe('adding to any settings', () => {
   it('adds each entry once, and keeps every other value and its place', () => {

@@ -130,18 +130,3 @@ it('the text for a session that starts is valid and bounded, and contains no rea
     expect(additionalContext).toContain('postflight clear')
   })
 })
-
-it('every answer is one bounded line of valid JSON', () => {
-  holds()(longText, fc.boolean(), fc.constantFrom('block', 'allow', 'context'), (text, shown, kind) => {
-    const line =
-      kind === 'block'
-        ? formatAnswer({ kind, reason: text }, shown)
-        : kind === 'allow'
-          ? formatAnswer({ kind, notice: text }, shown)
-          : formatAnswer({ kind: 'context', event: 'SessionStart', context: text }, shown)
-    expect(line.indexOf('\n')).toBe(line.length - 1)
-    expect(() => JSON.parse(line)).not.toThrow()
-    expect(line).not.toMatch(/\\ud[89a-f]/i)
-    if (kind === 'allow' && !shown) expect(line).toBe('{}\n')
-  })
-})

@@ -37,6 +37,13 @@ afterAll(() => {
 const call = (name: string, limitMs = 30_000) => ({ root: join(folder, name), until: performance.now() + limitMs })
 const push = (commit: string, expected = '') => ({ remote: 'origin', run: 'r1', commit, expected })
 
+test('a commit below the one that the ref holds counts as published', async () => {
+  const first = commit(join(folder, 'one'), 'first')
+  const second = commit(join(folder, 'one'), 'second', first)
+  await pushRun(call('one'), push(second))
+  expect(await pushRun(call('one'), push(first))).toEqual({ outcome: 'published', there: second })
+})
+
 test.each([
   ['update', 'echo "only on Mondays"; exit 1', 'remote: only on Mondays'],
   ['update', 'printf "\\n=====\\n\\nERROR: not you\\n\\n=====\\n"; exit 1', 'remote: ERROR: not you'],

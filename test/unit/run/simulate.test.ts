@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   answering,
   type Script,
@@ -14,29 +14,13 @@ const A = { id: 'a', prompt: 'p', artifact: 'a.json' }
 
 const phaseOf = (phase: object) => ready({ name: 'x', phases: [phase] }).definition.phases[0]
 
-describe('the answers of a script', () => {
-  const verdict = { next: { pass: 'end', fail: 'end', verdict: '/ok' } }
-  const cases = { next: { verdict: '/k', cases: { bug: 'end', idea: 'end' } } }
-  const idea = { ...NOTHING, cases: new Map([['a', 'idea']]) }
-  const once = { ...NOTHING, failures: new Map([['a', 1]]) }
-
-  it.each<[string, object, Script, unknown[]]>([
-    ['without a verdict', A, NOTHING, ['pass', 'pass']],
-    ['without a verdict, failing once', A, once, [undefined, 'pass']],
-    ['with a verdict, failing once', { ...A, ...verdict }, once, ['fail', 'pass']],
-    ['with cases, failing once', { ...A, ...cases }, once, [undefined, 'bug']],
-    ['with a case that is named', { ...A, ...cases }, idea, ['idea', 'idea']],
-  ])('of a phase %s', (_what, phase, script, answers) => {
-    const answer = answering(script)
-    expect(answers.map(() => answer(phaseOf(phase), { step: undefined }))).toEqual(answers)
-  })
-
-  it('of steps count for each step', () => {
-    const answer = answering({ ...NOTHING, failures: new Map([['a/2', 1]]) })
-    const phase = phaseOf({ id: 'a', steps: ['x', 'y'] })
-    const answers = [1, 2, 2].map((step) => answer(phase, { step }))
-    expect(answers).toEqual(['pass', 'fail', 'pass'])
-  })
+it('the answers of a script count for each step, or for the artifact', () => {
+  const answer = answering({ ...NOTHING, failures: new Map(['a', 'a/2'].map((name) => [name, 1])) })
+  const phase = phaseOf({ id: 'a', steps: ['x', 'y'] })
+  const answers = [1, 2, 2].map((step) => answer(phase, { step }))
+  expect(answers).toEqual(['pass', 'fail', 'pass'])
+  const artifact = phaseOf(A)
+  expect([1, 2].map(() => answer(artifact, { step: undefined }))).toEqual([undefined, 'pass'])
 })
 
 it('made-up steps are three texts, or as many tasks of a list as the script says', () => {

@@ -57,6 +57,11 @@ describe('adding the plugin to a configuration', () => {
     expect(add(`{"plugin": [${before}, "./a.js"]}`)).toBe(`{"plugin": ["./a.js", ${after}]}`)
   })
 
+  it('leaves an entry that is right where it is', () => {
+    const text = `{"plugin": ["${SPEC}", "./a.js"]}`
+    expect(add(text)).toBe(text)
+  })
+
   it.each([
     ['[]', undefined, 'object'],
     ['{"plugin": null}', 'plugin', 'list'],
