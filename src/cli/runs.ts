@@ -89,10 +89,15 @@ export async function publishEnd(context: CommandContext, folder: TaskFolder): P
     await withRemote(context, () => publishRun(folder, machineOf(context)))
   } catch (error) {
     const { code, args } = asPostflightError(error)
+    if (code === 'workflow-moved') return context.note(messageOf(error, context.rootOption))
     const detail = code === 'not-published' && 'detail' in args ? String(args.detail) : messageOf(error)
-    const remove = `git push ${shellWord(share.remote)} --delete refs/postflight/${state.id}`
+    const ref = `refs/postflight/${state.id}`
+    const git = context.rootOption === undefined ? ['git'] : ['git', '-C', folder.root]
+    // Another machine may have taken it since.
+    const lease = `--force-with-lease=${ref}:${share.commit}`
+    const remove = [...git, 'push', lease, share.remote, `:${ref}`].map(shellWord).join(' ')
     const ended = `the end of the earlier run (${state.outcome}) was not published: ${quote(detail)}`
-    context.note(`${ended}. It still shows as running in ${share.remote}: \`${remove}\` removes it there`)
+    context.note(`${ended}. If it still shows as running in ${share.remote}, \`${remove}\` removes it there`)
   }
 }
 
