@@ -90,14 +90,17 @@ export async function publishEnd(context: CommandContext, folder: TaskFolder): P
   } catch (error) {
     const { code, args } = asPostflightError(error)
     if (code === 'workflow-moved') return context.note(messageOf(error, context.rootOption))
-    const detail = code === 'not-published' && 'detail' in args ? String(args.detail) : messageOf(error)
+    const says = code === 'not-published' && 'detail' in args ? String(args.detail) : messageOf(error)
+    // Its advice would be about the next run in this folder.
+    const detail = says.replace(/: `.*/, '')
+    context.note(`the end of the earlier run (${state.outcome}) was not published: ${quote(detail)}`)
+    if (share.commit === '') return
     const ref = `refs/postflight/${state.id}`
     const git = context.rootOption === undefined ? ['git'] : ['git', '-C', folder.root]
     // Another machine may have taken it since.
     const lease = `--force-with-lease=${ref}:${share.commit}`
     const remove = [...git, 'push', lease, share.remote, `:${ref}`].map(shellWord).join(' ')
-    const ended = `the end of the earlier run (${state.outcome}) was not published: ${quote(detail)}`
-    context.note(`${ended}. If it still shows as running in ${share.remote}, \`${remove}\` removes it there`)
+    context.note(`if it still shows as running in ${share.remote}, \`${remove}\` removes it there`)
   }
 }
 
