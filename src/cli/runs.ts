@@ -89,10 +89,18 @@ export async function publishEnd(context: CommandContext, folder: TaskFolder): P
     await withRemote(context, () => publishRun(folder, machineOf(context)))
   } catch (error) {
     const { code, args } = asPostflightError(error)
-    const detail = code === 'not-published' && 'detail' in args ? String(args.detail) : messageOf(error)
-    const remove = `git push ${shellWord(share.remote)} --delete refs/postflight/${state.id}`
-    const ended = `the end of the earlier run (${state.outcome}) was not published: ${quote(detail)}`
-    context.note(`${ended}. It still shows as running in ${share.remote}: \`${remove}\` removes it there`)
+    if (code === 'workflow-moved') return context.note(messageOf(error, context.rootOption))
+    const says = code === 'not-published' && 'detail' in args ? String(args.detail) : messageOf(error)
+    // Its advice would be about the next run in this folder.
+    const detail = says.replace(/: `.*/, '')
+    context.note(`the end of the earlier run (${state.outcome}) was not published: ${quote(detail)}`)
+    if (share.commit === '') return
+    const ref = `refs/postflight/${state.id}`
+    const git = context.rootOption === undefined ? ['git'] : ['git', '-C', folder.root]
+    // Another machine may have taken it since.
+    const lease = `--force-with-lease=${ref}:${share.commit}`
+    const remove = [...git, 'push', lease, share.remote, `:${ref}`].map(shellWord).join(' ')
+    context.note(`if it still shows as running in ${share.remote}, \`${remove}\` removes it there`)
   }
 }
 

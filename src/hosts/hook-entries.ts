@@ -108,9 +108,13 @@ export function isGuardedCommand(command: string): boolean {
   return GUARDED.test(command.trim()) || command.includes(LOAD_IF_THERE)
 }
 
-/** Whether the events are at the top. droid allows comments in such a file, and needs one hook to read it (0.225.2). */
+/** Whether the events are at the top, as in droid's. It allows comments there, and needs one hook to read it (0.225.2). */
 export function isHooksFile(file: string, text: string): boolean {
-  return /(?:^|[/\\])hooks\.json$/.test(file) && EVENT_WITH_HOOKS.test(text) && !/"hooks"\s*:\s*\{/.test(text)
+  return (
+    /[/\\]\.factory[/\\](?:hooks[/\\])?hooks\.json$/.test(file) &&
+    EVENT_WITH_HOOKS.test(text) &&
+    !/"hooks"\s*:\s*\{/.test(text)
+  )
 }
 
 const EVENT_WITH_HOOKS =

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { isHooksFile, isOurCommand, type SettingsEntry } from '../hosts/hook-entries.ts'
 import { isJsonObject } from '../kernel/values.ts'
-import { readDocument, type SettingsFile } from './json-document.ts'
+import { keysOf, readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, type IsOurs, removeFromList } from './list-editor.ts'
 
 type Entries = readonly SettingsEntry<object>[]
@@ -13,10 +13,6 @@ const SHAPE = z.catchall(z.object(SWITCHES), z.array(z.unknown()))
 
 function settingsAt(text: string, path: string): SettingsFile<Readonly<Record<string, unknown>>> {
   return { path, comments: false, property: isHooksFile(path, text) ? undefined : 'hooks', shape: SHAPE }
-}
-
-function keysOf({ property }: { readonly property: string | undefined }): string[] {
-  return property === undefined ? [] : [property]
 }
 
 export function addEntries(text: string, entries: Entries, path: string, isOurs: IsOurs): string {

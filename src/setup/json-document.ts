@@ -48,10 +48,11 @@ function parsedDocument<T>(text: string, file: SettingsFile<T>) {
   const read = file.shape.safeParse(plainValue(first.value))
   if (read.success) return { mark, body, root, value: read.data }
   const [issue] = read.error.issues as [z.core.$ZodIssueInvalidType]
-  throw wrong(
-    [...(property === undefined ? [] : [property]), ...issue.path].join('.'),
-    issue.expected === 'array' ? 'list' : 'object',
-  )
+  throw wrong([...keysOf(file), ...issue.path].join('.'), issue.expected === 'array' ? 'list' : 'object')
+}
+
+export function keysOf({ property }: Pick<SettingsFile<unknown>, 'property'>): string[] {
+  return property === undefined ? [] : [property]
 }
 
 const MAX_DEPTH = 500

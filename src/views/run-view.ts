@@ -173,16 +173,16 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
   const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
   const artifact = `${folder.relative}/${currentPhase(state).artifact ?? ''}`
   const warning = paint.yellow('!')
+  // Those of this visit are listed below, if they can be tried again.
+  const earlier = isResumable(state) ? skips - phaseSkips : skips
   const lastAttempt = isApprovalDue(state) ? 'the attempt before' : 'last attempt'
   const notes = [
     why !== undefined && `${warning} ${oneLine(why, 500)}`,
     active &&
       lastFailure !== undefined &&
       `${warning} ${isFromBefore(state) ? 'a file from before' : lastAttempt}: ${quote(lastFailure, 500)}`,
-    // `why` counts those of a completed run, and those of this visit are listed below.
-    outcome !== 'completed' &&
-      skips > phaseSkips &&
-      `${warning} earlier, ${skippedText(skips - phaseSkips, command('history'))}`,
+    // `why` counts those of a completed run.
+    outcome !== 'completed' && earlier > 0 && `${warning} earlier, ${skippedText(earlier, command('history'))}`,
     ...givenUpNotes(state, command('retry'), context),
     active && hostSession !== undefined && `session ${quote(hostSession, 120)} drives it`,
     isApprovalDue(state) &&

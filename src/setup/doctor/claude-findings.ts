@@ -139,7 +139,7 @@ function wiredByPlugin(locations: wiring.Locations): Wired[] {
   if (plugin === undefined) return []
   const where = `the plugin ${plugin.name}`
   const finding = good('settings', `${where} brings the hook (${plugin.file})`)
-  const removal = `claude plugin disable ${shellWord(plugin.name)}`
+  const removal = plugin.isManaged ? undefined : `claude plugin disable ${shellWord(plugin.name)}`
   return [{ where, removal, stops: [plugin.name], finding, rank: 2 }]
 }
 

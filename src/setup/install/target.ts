@@ -151,8 +151,10 @@ export function refuseSecond(context: CommandContext, name: string, target: Targ
 function refuseSecondOfClaude(context: CommandContext, { project, files, entry }: Target): void {
   const locations = sessionLocations(context, project)
   const isPlugin = fs.existsSync(path.join(context.packageFolder, '.claude-plugin', 'plugin.json'))
-  const plugin = enabledPlugin(locations)?.name ?? (isPlugin ? 'postflight-guard' : undefined)
-  if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
+  const enabled = enabledPlugin(locations)
+  const plugin = enabled?.name ?? (isPlugin ? 'postflight-guard' : undefined)
+  const remove = enabled?.isManaged ? undefined : `claude plugin uninstall ${plugin}`
+  if (plugin !== undefined) refuse('plugin', plugin, remove)
   const wired = locations.filter(({ commands }) => commands.length > 0)
   const isWished = ({ file }: SettingsLocation) => files.some((one) => paths.distinctFiles([file, one]).length === 1)
   for (const location of wired.filter((one) => !isWished(one))) {

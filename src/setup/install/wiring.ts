@@ -55,9 +55,9 @@ export function effective<T>(locations: Locations, pick: (settings: Record<strin
   const rankOf = ({ kind, scope }: SettingsLocation) => (kind === 'managed' ? 3 : READ_ORDER.indexOf(scope))
   return locations
     .toSorted((one, other) => rankOf(one) - rankOf(other))
-    .flatMap(({ text, file }) => {
+    .flatMap(({ text, file, kind }) => {
       const value = pick(jsonObjectIn(text))
-      return value === undefined ? [] : [{ value, file }]
+      return value === undefined ? [] : [{ value, file, isManaged: kind === 'managed' }]
     })
     .at(-1)
 }
@@ -73,14 +73,14 @@ export function hooksDisabledIn(locations: Locations, name = 'disableAllHooks'):
 /** The marketplace's name follows it. */
 const PLUGIN = /^postflight-guard@/
 
-export function enabledPlugin(locations: Locations): { name: string; file: string } | undefined {
+export function enabledPlugin(locations: Locations) {
   const listed = ({ enabledPlugins }: Record<string, unknown>) => (isJsonObject(enabledPlugins) ? enabledPlugins : {})
   const names = locations
     .flatMap(({ text }) => Object.keys(listed(jsonObjectIn(text))))
     .filter((name) => PLUGIN.test(name))
   for (const name of names) {
     const found = effective(locations, (settings) => listed(settings)[name])
-    if (found !== undefined && found.value !== false) return { name, file: found.file }
+    if (found !== undefined && found.value !== false) return { ...found, name }
   }
   return undefined
 }

@@ -104,6 +104,14 @@ describe('a task folder with another run', () => {
     expect(git(remote, 'cat-file', 'blob', `${ref}:state.json`)).toContain('"outcome":"completed"')
   })
 
+  it('that another machine has: start says so, and not how to remove it there', async () => {
+    const { one, two } = await started()
+    await two.workflow('resume', '7', '--shared', '--take')
+    await one.cli(['bypass', '--all'])
+    const stderr = expect.stringMatching(/^(?!.*git push).*it goes on at two/)
+    expect(await one.workflow(...START.slice(0, -1), '--fresh')).toMatchObject({ status: 0, stderr })
+  })
+
   it('that is not over: nothing is taken, and the message says how to end it', async () => {
     const { one, two, id } = await started()
     await one.workflow('release', '7')

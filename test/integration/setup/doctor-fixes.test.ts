@@ -306,11 +306,13 @@ describe.concurrent('doctor finds', () => {
     }
     const text = JSON.stringify({ hooks })
     project.write('a', text)
-    project.write('b', text.replaceAll('$CLAUDE_PROJECT_DIR', '/other'))
     expect((await withBoth('a')).stdout).not.toContain('more than once')
-    const { stdout, stderr } = await withBoth('b')
-    expect(stdout).toContain('→ ask your administrator to leave only one of them')
-    expect(stderr).toContain('twice. Keep that one, or use --force')
+    for (const other of [text.replaceAll('$CLAUDE_PROJECT_DIR', '/other'), JSON.stringify(PLUGIN)]) {
+      project.write('b', other)
+      const { stdout, stderr } = await withBoth('b')
+      expect(stdout).toContain('→ ask your administrator to leave only one of them')
+      expect(stderr).toContain('twice. Keep that one, or use --force')
+    }
   })
 
   it('disableAllHooks only if it counts: the settings that Claude Code reads last', async () => {

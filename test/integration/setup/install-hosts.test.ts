@@ -216,6 +216,12 @@ describe.concurrent('doctor finds', () => {
     expect(project.read(`.factory/${name}`)).toBe(mine)
   })
 
+  it('nothing wrong in a file of Codex that also has events at its top, which only droid reads', async () => {
+    const project = createSourceProject({ files: { '.codex/hooks.json': '{ "Stop": [{ "hooks": [] }] }' } })
+    await install(project, 'codex')
+    expect(eventsIn(project.at('.codex/hooks.json'))).toContain('Stop')
+  })
+
   it('entries that are not complete, and install completes them', async () => {
     const project = createSourceProject()
     await project.shell('git init --quiet')
