@@ -1,6 +1,6 @@
 import { commandLine, resumeSharedLine } from './command-line.ts'
-import { HOOK_SENTENCES } from './error-messages.ts'
-import { JOURNAL_PATH } from './files.ts'
+import { HOOK_SENTENCES, inPlaceOfFolder } from './error-messages.ts'
+import { JOURNAL_PATH, type PathKind, SPECS_FOLDER } from './files.ts'
 import { counted, jsonFaultWords, oneLine, shellWord } from './text.ts'
 import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './values.ts'
 
@@ -154,8 +154,10 @@ const NO = {
     `task ${a.task} has no folder in ${a.specs}: ${LISTS[a.wanted](root)}.`,
   'task-has-other-folder': (a: { task: string; folder: string }) =>
     `task ${a.task} already has the folder ${a.folder}: omit the slug, or use another number.`,
-  'root-none': (a: { start: string }) =>
-    `no specs/ folder in ${a.start} or above it: change to the project's folder, or give --root (\`postflight create\` makes the first specs/).`,
+  'root-none': (a: { start: string; kind?: PathKind | undefined }) =>
+    a.kind === undefined
+      ? `no specs/ folder in ${a.start} or above it: change to the project's folder, or give --root (\`postflight create\` makes the first specs/).`
+      : `${inPlaceOfFolder(`${a.start}/${SPECS_FOLDER}`, a.kind)}: remove or rename it.`,
   'adopt-done': (a: { folder: string }) =>
     `${a.folder} belongs to its own session: \`postflight done\` runs the checks of specs/done.yaml for yours.`,
   'bypass-none': (a: { folder: string }) => `nothing to bypass: no marker in ${a.folder}.`,

@@ -87,11 +87,11 @@ export function projectFolder(context: CommandContext): string {
 export function requireRoot(context: CommandContext, doneFile?: string): string {
   const root = findCommandRoot(context)
   if (root !== undefined) return root
-  const specs = path.join(projectFolder(context), SPECS_FOLDER)
-  const kind = kindIfSeen(specs)
-  if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: specs, kind })
+  const start = projectFolder(context)
+  const kind = kindIfSeen(path.join(start, SPECS_FOLDER))
+  if (kind !== undefined && kind !== 'folder') throw new PostflightError('root-none', { start, kind })
   if (doneFile === undefined) throw new PostflightError('root-none', { start: startOf(context).path })
-  throw new PostflightError('done-none', { path: path.join(projectFolder(context), doneFile) })
+  throw new PostflightError('done-none', { path: path.join(start, doneFile) })
 }
 
 export function requireTaskFolder(

@@ -42,7 +42,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'value-invalid': [{ option: '--for', expected: 'must be one line of text', value: 'x' }],
     'current-folder-lost': [{}],
     'root-missing': [{ path: '/p', from: '--root' }],
-    'root-none': [{ start: '/p' }],
+    'root-none': [{ start: '/p' }, { start: '/p', kind: 'link' }],
     'root-unlikely': [{ start: '/p' }],
     'marker-none': [{ folder: 'specs' }, { folder: 'specs/7_x' }, { folder: DONE_FOLDER }],
     'file-changed': [{ path: '/p/.claude/settings.json' }],
