@@ -7,9 +7,11 @@ export const PLUGIN_FILE = 'dist/opencode/postflight-guard.mjs'
 const LIST = ['plugin']
 const SHAPE = z.array(z.unknown())
 
-/** OpenCode 1.18.34 reads comments and trailing commas. */
+/** Of OpenCode 1.18.34. */
+const SYNTAX = ['comments', 'trailing commas', 'mark'] as const
+
 function configAt(path: string): SettingsFile<unknown[]> {
-  return { path, comments: true, property: 'plugin', shape: SHAPE }
+  return { path, accepts: SYNTAX, property: 'plugin', shape: SHAPE }
 }
 
 /** Only the disk says whether the file is ours. */

@@ -147,14 +147,15 @@ type WiredHost = Pick<HookHost, 'tellsProject' | 'entries'> & Readonly<{ hostOpt
 
 export function checkEntries(
   context: CommandContext,
-  { scope, file, text, commands }: wiring.SettingsLocation,
+  location: wiring.SettingsLocation,
   project: string,
   host: WiredHost,
 ): DoctorFinding {
+  const { scope, file, text, commands } = location
   const copy = findWiredCopy(commands, project)
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
-  const holds = (one: string): boolean => isInstalled(text, host.entries(one), file, isOurs)
+  const holds = (one: string): boolean => isInstalled(text, host.entries(one), location, isOurs)
   // Some hosts read only the settings of the folder in which they start (docs/hosts.md, "Wiring").
   const reach = scope === 'user' || context.cwd === project ? '' : `, for sessions that start in ${project}`
   if (holds(command)) return good('settings', `the hook is installed in ${file}${reach}`)

@@ -58,7 +58,6 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const locations = wiring.hookHostLocations(context, host, project)
   const own = locations.filter(({ kind }) => kind === 'own')
   const repair = `repair the file by hand: until then ${host.title} may ignore all of it`
-  // A file without the hook is not checked: some hosts allow comments in theirs.
   const faults = own.flatMap(({ fault, file, scope }) =>
     fault === undefined || !namesHook(file, scope) ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
@@ -211,7 +210,7 @@ export function checkReactive(context: CommandContext, project: string): DoctorF
   const locations = wiring.settingsLocations(context, project)
   if (wiring.hooksDisabledIn(locations) !== undefined) return []
   return locations.flatMap(({ text, file }) => {
-    const count = findCommands(text, file, isReactiveHook).length
+    const count = findCommands(text, { file }, isReactiveHook).length
     return count === 0 ? [] : [good('settings', `${counted(count, 'reactive rule')} in ${file}`)]
   })
 }

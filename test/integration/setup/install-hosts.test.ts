@@ -35,6 +35,8 @@ function fileOf(project: Project, host: HookHostName, scope: Scope): string {
 const install = (project: Project, host: string, ...words: string[]): Promise<CliRun> =>
   project.cli(['install', '--host', host, ...words])
 
+const STOP = '"Stop": [{ "hooks": [{ "type": "command", "command": "echo" }] }]'
+
 const hooksIn = (file: string): JsonDocument => JSON.parse(readFileSync(file, 'utf8')).hooks
 
 function eventsIn(file: string): string[] {
@@ -204,7 +206,7 @@ describe.concurrent('doctor finds', () => {
   it.each(['hooks.json', 'hooks/hooks.json'])('that droid ignores its settings for the hooks in %s', async (name) => {
     const project = createSourceProject()
     await install(project, 'droid')
-    const mine = '{\n  "Stop": [{ "hooks": [{ "type": "command", "command": "echo" }] }]\n}\n'
+    const mine = `{\n  ${STOP}\n}\n`
     project.write(`.factory/${name}`, mine)
     const [wrong] = await wrongIn(project)
     expect(wrong).toMatchObject({ what: expect.stringContaining(`because it reads ${project.at('.factory', name)}`) })
@@ -230,18 +232,41 @@ describe.concurrent('doctor finds', () => {
     expect(await wrongIn(project)).toEqual([])
   })
 
-  it('a file with the hook that does not parse', async () => {
-    const project = createSourceProject({ files: { '.qwen/settings.json': '{"hooks": "/x/postflight-hook"' } })
+  it.each([
+    ['qwen', '{"hooks": "/x/postflight-hook"'],
+    ['droid', '\ufeff{ "a": "/x/postflight-hook" }'],
+    ['codex', '{ "a": "/x/postflight-hook" } // mine'],
+  ] as const)('a file with the hook that %s cannot read: %j', async (host, text) => {
+    const project = createSourceProject({ files: { [FILES[host].project]: text } })
     await project.cli(['install'])
-    const what = expect.stringContaining('.qwen/settings.json')
-    const fix = expect.stringContaining('until then Qwen Code may ignore all of it')
+    const what = expect.stringContaining(FILES[host].project)
+    const fix = expect.stringMatching(/until then .+ may ignore all of it/)
     expect((await wrongIn(project))[0]).toEqual({ what, fix })
   })
 
-  it("nothing wrong in another host's file without the hook, which may have comments", async () => {
-    const project = createSourceProject({ files: { '.qwen/settings.json': '{\n  // mine\n  "model": "x"\n}\n' } })
-    await project.cli(['install'])
+  it.each(['qwen', 'droid'] as const)('nothing wrong in settings of %s with comments, which stay', async (host) => {
+    const text = '{\n  // mine\n  "model": "x" // "Stop": [\n}\n'
+    const project = createSourceProject({ files: { [FILES[host].project]: text } })
+    await project.cli(['install', '--scope', 'user'])
     expect(await wrongIn(project)).toEqual([])
+    await install(project, host)
+    expect(await wrongIn(project)).toEqual([])
+    await project.cli(['uninstall', '--host', host])
+    expect(project.read(FILES[host].project)).toBe(text)
+  })
+
+  it.each([
+    ['{ "Stop": [] }', 'hooks.json'],
+    [`// "hooks": {\n{ ${STOP} }`, 'hooks.json'],
+    ...['', `\ufeff{ ${STOP} }`, `{ "hooks": { ${STOP} } }`, `{\n// ${STOP}\n}`, '{ "Notification": [{}] }'].map(
+      (text) => [text, 'settings.json'],
+    ),
+  ])('nothing wrong if droid has %j in hooks.json, and the hook in %s', async (text, file) => {
+    const files = { '.factory/hooks.json': text, '.factory/hooks/hooks.json': `{ ${STOP} }` }
+    const project = createSourceProject({ files })
+    await install(project, 'droid')
+    expect(await wrongIn(project)).toEqual([])
+    expect(project.read(`.factory/${file}`)).toContain('postflight-hook')
   })
 
   it('that the hook is not installed where only hosts have it in which it does not work', async () => {
@@ -290,8 +315,8 @@ describe.concurrent('doctor finds', () => {
   })
 
   it.each([
-    ['qwen', '.qwen', '{ "disableAllHooks": true }', 'disableAllHooks'],
-    ['droid', '.factory', '{ "hooks": { "showHookOutput": true, "hooksDisabled": true } }', 'hooksDisabled'],
+    ['qwen', '.qwen', '{ "disableAllHooks": true /* "x" */ }', 'disableAllHooks'],
+    ['droid', '.factory', '{ "hooks": { "showHookOutput": true, "hooksDisabled": true } } // mine', 'hooksDisabled'],
   ])('that %s runs no hook', async (host, folder, settings, name) => {
     const project = createSourceProject()
     await install(project, host)

@@ -7,7 +7,12 @@ import { appendToList, removeFromList } from '../../../src/setup/list-editor.ts'
 import { holds, maybe } from '../arbitraries.ts'
 import { commentsIn, container, gap, spaced } from './jsonc-arbitraries.ts'
 
-const FILE: SettingsFile<unknown> = { path: 'x', comments: true, property: 'a', shape: z.unknown() }
+const FILE: SettingsFile<unknown> = {
+  path: 'x',
+  accepts: ['comments', 'trailing commas', 'mark'],
+  property: 'a',
+  shape: z.unknown(),
+}
 const OURS = { ours: [1, { text: 'of us // not a comment, "x"' }] }
 const isOurs = (value: unknown): boolean => JSON.stringify(value) === JSON.stringify(OURS)
 
