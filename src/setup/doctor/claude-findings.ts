@@ -17,8 +17,8 @@ import { bad, type DoctorFinding, good } from './project-findings.ts'
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, project: string, elsewhere: boolean): DoctorFinding[] {
   const locations = wiring.sessionLocations(context, project)
-  const off = switchedOff(context, locations)
   const wired = [...locations.flatMap((one) => wiredBySettings(context, one, project)), ...wiredByPlugin(locations)]
+  const off = switchedOff(context, elsewhere && wired.length === 0 ? [] : locations)
   const repair = 'repair the file by hand: until then Claude Code may ignore all of it'
   const faults = locations.flatMap(({ fault, kind }) =>
     // In those of an organization, a wrong value does not make Claude Code ignore the others (2.1.332).
@@ -67,7 +67,7 @@ function switchedOff({ environment }: CommandContext, locations: wiring.Location
     findings.push(bad('settings', `${forbidding.file} forbids other hooks, so Claude Code does not run this one`, fix))
   }
   const hooksOff = isManaged ? undefined : wiring.hooksDisabledIn(others)
-  if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff))
+  if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff, 'Claude Code'))
   // Claude Code's settings come before its environment.
   const set = wiring.effective(locations, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
   if (String(set === undefined ? environment.POSTFLIGHT_DISABLE : set.value) === '1') {
@@ -78,8 +78,8 @@ function switchedOff({ environment }: CommandContext, locations: wiring.Location
   return findings
 }
 
-export function hooksDisabled(file: string, name = 'disableAllHooks'): DoctorFinding {
-  return bad('settings', `${file} sets ${name}, so no hook runs`, `remove ${name} from that file`)
+export function hooksDisabled(file: string, title: string, name = 'disableAllHooks'): DoctorFinding {
+  return bad('settings', `${file} sets ${name}, so ${title} runs no hook`, `remove ${name} from that file`)
 }
 
 /** Claude Code 2.1.329 runs a command once, however many settings list it. */

@@ -68,7 +68,8 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const wired = holding.filter(isRead)
   const wiredOwn = wired.filter(({ kind }) => kind === 'own')
   const { offSwitch } = host
-  const off = offSwitch === undefined || wiredOwn.length === 0 ? undefined : switchedOffIn(host, project, own, wiredOwn)
+  const isSwitched = offSwitch !== undefined && wiredOwn.length > 0
+  const off = isSwitched ? switchedOffIn(host, project, locations, wiredOwn) : undefined
   const entries =
     off === undefined
       ? wiredOwn.flatMap((location) => [
@@ -79,7 +80,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
           }),
           ...checkTrust(context, host, location),
         ])
-      : [hooksDisabled(off, offSwitch)]
+      : [hooksDisabled(off, host.title, offSwitch)]
   const install = (scope: Scope): string =>
     `${commandLine(['install'], context.rootOption)} --host ${name} --scope ${scope}`
   const ignored = holding
@@ -100,11 +101,13 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   return [...faults, ...entries, ...ignored, bad('settings', several, [...new Set(removals)].join(' && '))]
 }
 
-function switchedOffIn(host: HookHost, project: string, own: wiring.Locations, wired: wiring.Locations) {
+function switchedOffIn(host: HookHost, project: string, locations: wiring.Locations, wired: wiring.Locations) {
   const { offSwitch = '', projectHooks, projectSettings } = host
   const settings = projectSettings && path.join(project, projectSettings)
   if (settings && jsonObjectIn(textOf(settings, 'project'))[offSwitch] === true) return settings
-  return wiring.hooksDisabledIn(projectHooks === undefined ? own : wired, offSwitch)
+  // Copilot CLI obeys Claude Code's settings too, but not the user's (1.0.102).
+  const shared = wiring.hooksDisabledIn(locations.filter(({ kind }) => kind === 'claude'))
+  return shared ?? wiring.hooksDisabledIn(projectHooks === undefined ? locations : wired, offSwitch)
 }
 
 /** In bytes. */

@@ -303,15 +303,20 @@ describe.concurrent('doctor finds', () => {
       files: { '.github/hooks/a.json': '{ "disableAllHooks": true, "hooks": {} }' },
     })
     await install(project, 'copilot', '--scope', 'user')
+    project.write('../home/.claude/settings.json', '{ "disableAllHooks": true }')
     expect(await wrongIn(project)).toEqual([])
     const own = fileOf(project, 'copilot', 'user')
     const text = readFileSync(own, 'utf8')
-    project.write('.github/copilot/settings.json', '{ "disableAllHooks": true }')
-    const [all] = await wrongIn(project)
-    expect(all?.what).toContain('.github/copilot/settings.json sets disableAllHooks')
-    project.write('.github/copilot/settings.json', '{}')
+    for (const file of ['.claude/settings.json', '.claude/settings.local.json', '.github/copilot/settings.json']) {
+      project.write(file, '{ "disableAllHooks": true }')
+      const what = expect.stringContaining(`${file} sets disableAllHooks, so Copilot CLI runs no hook`)
+      expect(await wrongIn(project)).toMatchObject([{ what }])
+      project.write(file, '{}')
+    }
     writeFileSync(own, text.replace('{', '{ "disableAllHooks": true,'))
-    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([`${own} sets disableAllHooks, so no hook runs`])
+    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
+      `${own} sets disableAllHooks, so Copilot CLI runs no hook`,
+    ])
   })
 
   it.each([
