@@ -89,9 +89,8 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   )
   if (only === undefined) return []
   const commands = new Set(wired.flatMap(({ stops }) => stops))
-  // No other host reads the settings of an organization.
-  const read = wired.filter(({ removal }) => removal !== undefined)
-  if (others.length === 0 || (commands.size === 1 && read.length < 2)) return wired.map(({ finding }) => finding)
+  if (others.length === 0 || (commands.size === 1 && wired.filter(({ isShared }) => isShared).length < 2))
+    return wired.map(({ finding }) => finding)
   const cost =
     commands.size === 1
       ? 'Claude Code runs the same command once, but other hosts run each of them, and one stop then counts several times'
@@ -108,13 +107,16 @@ function stopsOf(commands: readonly WiredCommand[]): string[] {
   return commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : []))
 }
 
-/** `removal`: undefined for the settings of an organization. */
-type Wired = { where: string; stops: string[]; removal: string | undefined; finding: DoctorFinding; rank: number }
+/** `removal`: undefined for the settings of an organization. `isShared`: whether other hosts read it too. */
+type Wired = Readonly<{ where: string; stops: string[]; removal: string | undefined; isShared: boolean }> &
+  Readonly<{ finding: DoctorFinding; rank: number }>
 
 function wiredBySettings(context: CommandContext, location: wiring.SettingsLocation, project: string): Wired[] {
   const { scope, file, commands, kind } = location
   if (commands.length === 0) return []
-  const wired = { where: file, stops: stopsOf(commands) }
+  // Only Claude Code reads those of an organization, and the main checkout's in a linked worktree.
+  const isShared = kind !== 'managed' && location.project === project
+  const wired = { where: file, stops: stopsOf(commands), isShared }
   if (kind === 'managed') {
     const finding = good('settings', `your organization installs the hook, in ${file}`)
     return [{ ...wired, removal: undefined, finding, rank: 0 }]
@@ -140,7 +142,7 @@ function wiredByPlugin(locations: wiring.Locations): Wired[] {
   const where = `the plugin ${plugin.name}`
   const finding = good('settings', `${where} brings the hook (${plugin.file})`)
   const removal = `claude plugin disable ${shellWord(plugin.name)}`
-  return [{ where, removal, stops: [plugin.name], finding, rank: 2 }]
+  return [{ where, removal, stops: [plugin.name], isShared: true, finding, rank: 2 }]
 }
 
 type WiredHost = Pick<HookHost, 'tellsProject' | 'entries'> & Readonly<{ hostOption: string }>
