@@ -110,8 +110,9 @@ export function isGuardedCommand(command: string): boolean {
 
 /** What a client accepts besides JSON; `mark`: U+FEFF at the start. Otherwise it ignores the file. */
 export type Syntax = readonly ('comments' | 'trailing commas' | 'mark')[]
-
 export const CLAUDE_SYNTAX: Syntax = ['mark']
+/** 1.18.34. */
+export const OPENCODE_SYNTAX: Syntax = ['comments', 'trailing commas', 'mark']
 
 export type HookLocation = Readonly<{ event: string; group: number; hook: number }>
 

@@ -16,8 +16,7 @@ export type HooksFile = Readonly<{ file: string; host?: Partial<Pick<HookHost, '
 
 function settingsAt({ file, host }: HooksFile): SettingsFile<Readonly<Record<string, unknown>>> {
   const isTop = host?.hooksFiles !== undefined && file.endsWith('hooks.json')
-  const accepts = host?.accepts ?? CLAUDE_SYNTAX
-  return { path: file, accepts, property: isTop ? undefined : 'hooks', shape: SHAPE }
+  return { path: file, accepts: host?.accepts ?? CLAUDE_SYNTAX, property: isTop ? undefined : 'hooks', shape: SHAPE }
 }
 
 function keysOf({ property }: { readonly property: string | undefined }): string[] {

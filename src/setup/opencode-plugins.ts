@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { OPENCODE_SYNTAX } from '../hosts/hook-entries.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, type IsOurs, removeFromList } from './list-editor.ts'
 
@@ -7,11 +8,8 @@ export const PLUGIN_FILE = 'dist/opencode/postflight-guard.mjs'
 const LIST = ['plugin']
 const SHAPE = z.array(z.unknown())
 
-/** Of OpenCode 1.18.34. */
-const SYNTAX = ['comments', 'trailing commas', 'mark'] as const
-
 function configAt(path: string): SettingsFile<unknown[]> {
-  return { path, accepts: SYNTAX, property: 'plugin', shape: SHAPE }
+  return { path, accepts: OPENCODE_SYNTAX, property: 'plugin', shape: SHAPE }
 }
 
 /** Only the disk says whether the file is ours. */

@@ -73,13 +73,10 @@ export function hostPlaces(person: Person, host: HookHost, project: string): Pla
 export function hookHostSettingsPath(person: Person, host: HookHost, scope: HostScope, project: string): string {
   const files = settingsOf(person, host, scope, project)
   const hooks = files.slice(0, -1).find((file) => kindIfSeen(realPathIfSeen(file)) !== undefined)
-  return hooks !== undefined && listsOurEvents(hooks, host) ? hooks : (files.at(-1) as string)
-}
-
-function listsOurEvents(file: string, { entries }: HookHost): boolean {
-  const text = textIn(realPathIfSeen(file)) ?? ''
+  const text = (hooks && textIn(realPathIfSeen(hooks))) ?? ''
   const listed = text.startsWith('\ufeff') ? {} : jsonObjectIn(withoutComments(text))
-  return entries('').some(({ event }) => Array.isArray(listed[event]))
+  const isUsed = host.entries('').some(({ event }) => Array.isArray(listed[event]))
+  return (isUsed ? hooks : undefined) ?? (files.at(-1) as string)
 }
 
 function settingsOf(person: Person, host: HookHost, scope: HostScope, project: string): string[] {

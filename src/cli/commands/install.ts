@@ -118,8 +118,8 @@ export function removalLine(context: CommandContext, target: Target, removal: Re
   const shown = displayPath(context, file)
   if (after === undefined) return `${removed(dryRun)} ${shown}: it held nothing else`
   const others = [
-    ...(target.withRules && targets.holdsReactive(before, file) ? ['the reactive rules'] : []),
-    ...(target.withRules && targets.holdsOurRules(before, file) ? ['our permission rules'] : []),
+    ...(target.mayHaveRules && targets.holdsReactive(before, file) ? ['the reactive rules'] : []),
+    ...(target.mayHaveRules && targets.holdsOurRules(before, file) ? ['our permission rules'] : []),
   ]
   const hasEntry = target.holds(before, file) || others.length === 0
   return `${removed(dryRun)} ${listed(hasEntry ? [`the ${target.what}`, ...others] : others)} from ${shown}`

@@ -89,7 +89,7 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   )
   if (only === undefined) return []
   const commands = new Set(wired.flatMap(({ stops }) => stops))
-  if (others.length === 0 || (commands.size === 1 && wired.filter(({ isShared }) => isShared).length < 2))
+  if (others.length === 0 || (commands.size === 1 && wired.filter(({ shared }) => shared).length < 2))
     return wired.map(({ finding }) => finding)
   const cost =
     commands.size === 1
@@ -107,19 +107,18 @@ function stopsOf(commands: readonly WiredCommand[]): string[] {
   return commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : []))
 }
 
-/** `removal`: undefined for the settings of an organization. `isShared`: whether other hosts read it too. */
-type Wired = Readonly<{ where: string; stops: string[]; removal: string | undefined; isShared: boolean }> &
-  Readonly<{ finding: DoctorFinding; rank: number }>
+/** `removal`: none for the settings of an organization. `shared`: whether other hosts read it too. */
+type Wired = { where: string; stops: string[]; removal?: string; shared: boolean; finding: DoctorFinding; rank: number }
 
 function wiredBySettings(context: CommandContext, location: wiring.SettingsLocation, project: string): Wired[] {
   const { scope, file, commands, kind } = location
   if (commands.length === 0) return []
   // Only Claude Code reads those of an organization, and the main checkout's in a linked worktree.
-  const isShared = kind !== 'managed' && location.project === project
-  const wired = { where: file, stops: stopsOf(commands), isShared }
+  const shared = kind !== 'managed' && location.project === project
+  const wired = { where: file, stops: stopsOf(commands), shared }
   if (kind === 'managed') {
     const finding = good('settings', `your organization installs the hook, in ${file}`)
-    return [{ ...wired, removal: undefined, finding, rank: 0 }]
+    return [{ ...wired, finding, rank: 0 }]
   }
   const copy = findWiredCopy(commands, project)
   // The file of a linked worktree's main checkout is repaired there.
@@ -142,7 +141,7 @@ function wiredByPlugin(locations: wiring.Locations): Wired[] {
   const where = `the plugin ${plugin.name}`
   const finding = good('settings', `${where} brings the hook (${plugin.file})`)
   const removal = `claude plugin disable ${shellWord(plugin.name)}`
-  return [{ where, removal, stops: [plugin.name], isShared: true, finding, rank: 2 }]
+  return [{ where, removal, stops: [plugin.name], shared: true, finding, rank: 2 }]
 }
 
 type WiredHost = Pick<HookHost, 'tellsProject' | 'entries'> & Readonly<{ hostOption: string }>

@@ -68,8 +68,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const wired = holding.filter(isRead)
   const wiredOwn = wired.filter(({ kind }) => kind === 'own')
   const { offSwitch } = host
-  const isSwitched = offSwitch !== undefined && wiredOwn.length > 0
-  const off = isSwitched ? switchedOffIn(host, project, locations, wiredOwn) : undefined
+  const off = wiredOwn.length === 0 ? undefined : switchedOffIn(host, project, locations, wiredOwn)
   const entries =
     off === undefined
       ? wiredOwn.flatMap((location) => [

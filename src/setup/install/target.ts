@@ -31,8 +31,7 @@ export interface Target {
   readonly files: readonly string[]
   readonly entry: string
   readonly portable: boolean
-  /** Whether its files, Claude Code's, may have rules of ours. */
-  readonly withRules?: true
+  readonly mayHaveRules?: true
   /** Whether the host reads only the last file. */
   readonly readsOne?: boolean
   readonly holds: (text: string, file: string) => boolean
@@ -105,7 +104,7 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string) {
   }
   const remove = (text: string, from: string): string =>
     removeReactive(removeRules(target.remove(text, from), from, recordedRules(from)), from)
-  return { ...target, withRules: true as const, add, remove }
+  return { ...target, mayHaveRules: true as const, add, remove }
 }
 
 function hookTarget(
@@ -180,8 +179,7 @@ export function reactiveTarget(context: CommandContext, host: string, scope: str
   if (host !== 'claude') throw new PostflightError('rules-not-of-host', { host })
   const rules = loadRules(path.resolve(context.cwd, file), file)
   const entries = reactive.reactiveEntries(rules)
-  const add = (text: string, settings: string): string =>
-    addEntries(text, entries, { file: settings }, reactive.isReactiveHook)
+  const add = (text: string, file: string): string => addEntries(text, entries, { file }, reactive.isReactiveHook)
   const how = { entry: file, portable: true, add, remove: removeReactive, holds: holdsReactive }
   return { ...target, what: 'reactive rules', ...how, notes: reactive.omissionNotes(rules) }
 }

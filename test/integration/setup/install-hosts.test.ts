@@ -75,13 +75,19 @@ describe.concurrent('install --host', () => {
     expect(() => eventsIn(file)).toThrow('ENOENT')
   })
 
-  it('leaves "permissions" of another host than Claude Code alone, whatever they are, and says that markers stay', async () => {
-    const project = createSourceProject()
-    const file = project.write(FILES.qwen.project, '{"permissions":[]}')
-    await install(project, 'qwen')
+  it.each([
+    ['qwen', '{"permissions":[]}'],
+    ['qwen', '{\n  // mine\n  "permissions": [] // "Stop": [\n}\n'],
+    ['droid', '{\n  // mine\n  "model": "x" // "Stop": [\n}\n'],
+  ] as const)('%s keeps %j, and says that markers stay', async (host, text) => {
+    const project = createSourceProject({ files: { [FILES[host].project]: text } })
+    await project.cli(['install', '--scope', 'user'])
+    expect(await wrongIn(project)).toEqual([])
+    await install(project, host)
+    expect(await wrongIn(project)).toEqual([])
     project.marker('259_x', {})
-    expect((await project.cli(['uninstall', '--host', 'qwen'])).stdout).toContain('Kept 1 marker in specs/')
-    expect(readFileSync(file, 'utf8')).toBe('{"permissions":[]}')
+    expect((await project.cli(['uninstall', '--host', host])).stdout).toContain('Kept 1 marker in specs/')
+    expect(project.read(FILES[host].project)).toBe(text)
   })
 
   it('registers the events and the shell tool of each host', async () => {
@@ -244,17 +250,6 @@ describe.concurrent('doctor finds', () => {
     expect((await wrongIn(project))[0]).toEqual({ what, fix })
   })
 
-  it.each(['qwen', 'droid'] as const)('nothing wrong in settings of %s with comments, which stay', async (host) => {
-    const text = '{\n  // mine\n  "model": "x" // "Stop": [\n}\n'
-    const project = createSourceProject({ files: { [FILES[host].project]: text } })
-    await project.cli(['install', '--scope', 'user'])
-    expect(await wrongIn(project)).toEqual([])
-    await install(project, host)
-    expect(await wrongIn(project)).toEqual([])
-    await project.cli(['uninstall', '--host', host])
-    expect(project.read(FILES[host].project)).toBe(text)
-  })
-
   it.each([
     ['{ "Stop": [] }', 'hooks.json'],
     [`// "hooks": {\n{ ${STOP} }`, 'hooks.json'],
@@ -314,9 +309,8 @@ describe.concurrent('doctor finds', () => {
       project.write(file, '{}')
     }
     writeFileSync(own, text.replace('{', '{ "disableAllHooks": true,'))
-    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
-      `${own} sets disableAllHooks, so Copilot CLI runs no hook`,
-    ])
+    const what = `${own} sets disableAllHooks, so Copilot CLI runs no hook`
+    expect((await wrongIn(project)).map((one) => one.what)).toEqual([what])
   })
 
   it.each([

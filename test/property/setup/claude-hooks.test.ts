@@ -11,7 +11,7 @@ import { anyUnits, holds, hostileText, maybe } from '../arbitraries.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
-const SETTINGS = { file: 's' }
+const FILE = { file: 's' }
 const EVENTS = ENTRIES.map(({ event }) => event)
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -137,10 +137,10 @@ const same = (one: unknown, other: unknown): void => expect(JSON.stringify(one))
 const hooksOf = (value: Record<string, unknown>): Record<string, unknown[]> =>
   (Object.hasOwn(value, 'hooks') ? value.hooks : {}) as Record<string, unknown[]>
 
-const add = (text: string): string => addEntries(text, ENTRIES, SETTINGS, isOurHook)
-const remove = (text: string): string => removeEntries(text, SETTINGS, isOurHook)
-const hasAll = (text: string): boolean => isInstalled(text, ENTRIES, SETTINGS, isOurHook)
-const oursIn = (text: string) => findCommands(text, SETTINGS, isOurHook)
+const add = (text: string): string => addEntries(text, ENTRIES, FILE, isOurHook)
+const remove = (text: string): string => removeEntries(text, FILE, isOurHook)
+const hasAll = (text: string): boolean => isInstalled(text, ENTRIES, FILE, isOurHook)
+const oursIn = (text: string) => findCommands(text, FILE, isOurHook)
 const anyGroup = fc.oneof(foreignGroup, mixedGroup)
 
 describe('adding reactive rules to any settings', () => {
@@ -153,20 +153,20 @@ describe('adding reactive rules to any settings', () => {
   it('keeps everything else, our other hooks too, and is undone to the same value', () => {
     holds()(textOf(anyGroup), ({ text }) => {
       fc.pre(Object.keys(read(text)).length > 0)
-      const added = addEntries(text, REACTIVE, SETTINGS, isReactiveHook)
-      expect(addEntries(added, REACTIVE, SETTINGS, isReactiveHook)).toBe(added)
+      const added = addEntries(text, REACTIVE, FILE, isReactiveHook)
+      expect(addEntries(added, REACTIVE, FILE, isReactiveHook)).toBe(added)
       expect(oursIn(added)).toEqual(oursIn(text))
-      expect(findCommands(added, SETTINGS, isReactiveHook)).toHaveLength(RULES.length)
-      same(read(removeEntries(added, SETTINGS, isReactiveHook)), read(text))
+      expect(findCommands(added, FILE, isReactiveHook)).toHaveLength(RULES.length)
+      same(read(removeEntries(added, FILE, isReactiveHook)), read(text))
     })
   })
 
   it('is independent of the order in which rules and hooks are added', () => {
     holds()(textOf(foreignGroup), ({ text }) => {
-      const one = addEntries(addEntries(text, REACTIVE, SETTINGS, isReactiveHook), ENTRIES, SETTINGS, isOurHook)
-      const other = addEntries(add(text), REACTIVE, SETTINGS, isReactiveHook)
+      const one = addEntries(addEntries(text, REACTIVE, FILE, isReactiveHook), ENTRIES, FILE, isOurHook)
+      const other = addEntries(add(text), REACTIVE, FILE, isReactiveHook)
       same(read(remove(one)), read(remove(other)))
-      expect(hasAll(one) && isInstalled(other, REACTIVE, SETTINGS, isReactiveHook)).toBe(true)
+      expect(hasAll(one) && isInstalled(other, REACTIVE, FILE, isReactiveHook)).toBe(true)
     })
   })
 })

@@ -2,17 +2,13 @@ import fc from 'fast-check'
 import { type ParseError, parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
+import { OPENCODE_SYNTAX } from '../../../src/hosts/hook-entries.ts'
 import type { SettingsFile } from '../../../src/setup/json-document.ts'
 import { appendToList, removeFromList } from '../../../src/setup/list-editor.ts'
 import { holds, maybe } from '../arbitraries.ts'
 import { commentsIn, container, gap, spaced } from './jsonc-arbitraries.ts'
 
-const FILE: SettingsFile<unknown> = {
-  path: 'x',
-  accepts: ['comments', 'trailing commas', 'mark'],
-  property: 'a',
-  shape: z.unknown(),
-}
+const FILE: SettingsFile<unknown> = { path: 'x', accepts: OPENCODE_SYNTAX, property: 'a', shape: z.unknown() }
 const OURS = { ours: [1, { text: 'of us // not a comment, "x"' }] }
 const isOurs = (value: unknown): boolean => JSON.stringify(value) === JSON.stringify(OURS)
 
