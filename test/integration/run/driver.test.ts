@@ -59,7 +59,6 @@ describe('start and resume', () => {
     const shared = project.read('.claude/settings.local.json')
     project.write('../linked/.claude/settings.json', shared)
     const found = async () => (await project.cli(['doctor', '--root', cwd])).stdout
-    // Claude Code runs the same command once, and no other host reads that file.
     expect(await found()).not.toContain('more than once')
     project.write('.claude/settings.local.json', shared.replaceAll('/hooks/', '/./hooks/'))
     expect(await found()).toContain(`uninstall --root ${project.dir} --scope local`)
