@@ -87,7 +87,7 @@ function writtenFiles({ name, version, description, keywords, license, author, e
     '.gitattributes': '* text=auto eol=lf\n',
     // A repository that ignores `dist/` or `bin/` would commit a plugin without them.
     '.gitignore': '!*\n',
-    'hooks/hooks.json': addEntries('{}\n', claudeEntries(HOOK_COMMAND), 'hooks/hooks.json', isOurHook),
+    'hooks/hooks.json': addEntries('{}\n', claudeEntries(HOOK_COMMAND), { file: 'hooks/hooks.json' }, isOurHook),
     // The CLI reads its version here. Without `type`, the files in bin/ are CommonJS.
     'package.json': json({ name, version, private: true, license, engines }),
   }

@@ -22,6 +22,7 @@ export const codexSettings = {
   folder: '.codex',
   folderVariable: 'CODEX_HOME',
   file: 'hooks.json',
+  accepts: [],
   readsMainCheckout: true,
   tellsProject: false,
   entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash'),

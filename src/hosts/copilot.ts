@@ -40,6 +40,7 @@ export const copilotSettings = {
   folder: '.copilot',
   folderVariable: 'COPILOT_HOME',
   file: 'hooks/postflight-guard.json',
+  accepts: [],
   projectHooks: '.github/hooks',
   readsClaudeSettings: true,
   tellsProject: true,

@@ -26,6 +26,7 @@ export const droidSettings = {
   title: 'Factory droid',
   folder: '.factory',
   file: 'settings.json',
+  accepts: ['comments'],
   hooksFiles: ['hooks.json', 'hooks/hooks.json'],
   tellsProject: true,
   offSwitch: 'hooksDisabled',

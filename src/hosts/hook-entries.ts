@@ -108,17 +108,11 @@ export function isGuardedCommand(command: string): boolean {
   return GUARDED.test(command.trim()) || command.includes(LOAD_IF_THERE)
 }
 
-/** Whether the events are at the top, as in droid's. It allows comments there, and needs one hook to read it (0.225.2). */
-export function isHooksFile(file: string, text: string): boolean {
-  return (
-    /[/\\]\.factory[/\\](?:hooks[/\\])?hooks\.json$/.test(file) &&
-    EVENT_WITH_HOOKS.test(text) &&
-    !/"hooks"\s*:\s*\{/.test(text)
-  )
-}
-
-const EVENT_WITH_HOOKS =
-  /"(?:PreToolUse|PostToolUse|PreCompact|SessionStart|SessionEnd|SubagentStop|Stop|Notification|UserPromptSubmit)"\s*:\s*\[\s*\{/
+/** What a client accepts besides JSON; `mark`: U+FEFF at the start. Otherwise it ignores the file. */
+export type Syntax = readonly ('comments' | 'trailing commas' | 'mark')[]
+export const CLAUDE_SYNTAX: Syntax = ['mark']
+/** 1.18.34. */
+export const OPENCODE_SYNTAX: Syntax = ['comments', 'trailing commas', 'mark']
 
 export type HookLocation = Readonly<{ event: string; group: number; hook: number }>
 
@@ -127,7 +121,8 @@ export interface HookHost {
   readonly folder: string
   readonly folderVariable?: string
   readonly file: string
-  /** Beside its `file`. The first one with hooks is read instead of that (droid 0.225.2). */
+  readonly accepts: Syntax
+  /** Beside its `file`, with events at the top. The first one that exists replaces the events that it lists (droid 0.225.2). */
   readonly hooksFiles?: readonly string[]
   /** A folder of the project. The host reads all JSON files below it, and those beside its `file` and below (1.0.102). */
   readonly projectHooks?: string

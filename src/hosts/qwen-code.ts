@@ -26,6 +26,7 @@ export const qwenCodeSettings = {
   folder: '.qwen',
   folderVariable: 'QWEN_HOME',
   file: 'settings.json',
+  accepts: ['comments', 'mark'],
   tellsProject: true,
   offSwitch: 'disableAllHooks',
   entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', qwenCode.endingTools),

@@ -40,6 +40,10 @@ export function parseJson(text: string): { readonly value: unknown } | { readonl
   }
 }
 
+export function withoutComments(json: string): string {
+  return json.replace(/("[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|$))|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, '$1')
+}
+
 /** Empty if the text is not a JSON object. */
 export function jsonObjectIn(text: string): Record<string, unknown> {
   const json = parseJson(text)

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { isHooksFile, isOurCommand, type SettingsEntry } from '../hosts/hook-entries.ts'
+import { CLAUDE_SYNTAX, type HookHost, isOurCommand, type SettingsEntry } from '../hosts/hook-entries.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { keysOf, readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, type IsOurs, removeFromList } from './list-editor.ts'
@@ -11,23 +11,27 @@ const SWITCHES = { hooksDisabled: z.optional(z.unknown()), showHookOutput: z.opt
 
 const SHAPE = z.catchall(z.object(SWITCHES), z.array(z.unknown()))
 
-function settingsAt(text: string, path: string): SettingsFile<Readonly<Record<string, unknown>>> {
-  return { path, comments: false, property: isHooksFile(path, text) ? undefined : 'hooks', shape: SHAPE }
+/** Without a host, of Claude Code. */
+export type HooksFile = Readonly<{ file: string; host?: Partial<Pick<HookHost, 'accepts' | 'hooksFiles'>> }>
+
+function settingsAt({ file, host }: HooksFile): SettingsFile<Readonly<Record<string, unknown>>> {
+  const isTop = host?.hooksFiles !== undefined && file.endsWith('hooks.json')
+  return { path: file, accepts: host?.accepts ?? CLAUDE_SYNTAX, property: isTop ? undefined : 'hooks', shape: SHAPE }
 }
 
-export function addEntries(text: string, entries: Entries, path: string, isOurs: IsOurs): string {
-  if (isInstalled(text, entries, path, isOurs)) return text
-  const file = settingsAt(text, path)
+export function addEntries(text: string, entries: Entries, settings: HooksFile, isOurs: IsOurs): string {
+  if (isInstalled(text, entries, settings, isOurs)) return text
+  const file = settingsAt(settings)
   return entries.reduce(
     (changed, { event, group }) => appendToList(changed, file, [...keysOf(file), event], group),
-    removeEntries(text, path, isOurs),
+    removeEntries(text, settings, isOurs),
   )
 }
 
-export function removeEntries(text: string, path: string, isOurs: IsOurs, event?: string): string {
-  const file = settingsAt(text, path)
+export function removeEntries(text: string, settings: HooksFile, isOurs: IsOurs, event?: string): string {
+  const file = settingsAt(settings)
   const keys = keysOf(file)
-  const ours = ourGroups(text, path, isOurs, event)
+  const ours = ourGroups(text, settings, isOurs, event)
   const isOnly = (group: unknown): boolean => {
     const hooks = hooksOf(group)
     return hooks.length > 0 && hooks.every(isOurs)
@@ -42,21 +46,21 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs, event?
 
 export type WiredCommand = ReturnType<typeof findCommands>[number]
 
-export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string) {
-  return ourGroups(text, path, isOurs, event).flatMap(({ event, index, group }) =>
+export function findCommands(text: string, settings: HooksFile, isOurs: IsOurs, event?: string) {
+  return ourGroups(text, settings, isOurs, event).flatMap(({ event, index, group }) =>
     hooksOf(group).flatMap((one, hook) =>
       isOurs(one) ? { event, group: index, hook, command: commandOf(one) as string } : [],
     ),
   )
 }
 
-export function isInstalled(text: string, entries: Entries, path: string, isOurs: IsOurs): boolean {
+export function isInstalled(text: string, entries: Entries, settings: HooksFile, isOurs: IsOurs): boolean {
   const sorted = (list: readonly SettingsEntry<unknown>[]): string =>
     list
       .map(({ event, group }) => JSON.stringify([event, group], sortKeys))
       .sort()
       .join('\n')
-  return sorted(ourGroups(text, path, isOurs)) === sorted(entries)
+  return sorted(ourGroups(text, settings, isOurs)) === sorted(entries)
 }
 
 /** Formatters may sort the keys of settings. */
@@ -64,8 +68,8 @@ function sortKeys(_key: string, value: unknown): unknown {
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value
 }
 
-function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string) {
-  return Object.entries(readDocument(text, settingsAt(text, path)).value ?? {})
+function ourGroups(text: string, settings: HooksFile, isOurs: IsOurs, only?: string) {
+  return Object.entries(readDocument(text, settingsAt(settings)).value ?? {})
     .filter(([event]) => only === undefined || event === only)
     .flatMap(([event, groups]) =>
       (Array.isArray(groups) ? groups : []).flatMap((group, index) =>

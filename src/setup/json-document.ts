@@ -1,12 +1,13 @@
 import type { Node, ParseError, SyntaxKind } from 'jsonc-parser'
 import { createScanner, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type * as z from 'zod/mini'
+import type { Syntax } from '../hosts/hook-entries.ts'
 import { PostflightError } from '../kernel/errors.ts'
 
 /** `property`: undefined if its value is the whole document. */
 export type SettingsFile<T> = Readonly<{
   path: string
-  comments: boolean
+  accepts: Syntax
   property: string | undefined
   shape: z.ZodMiniType<T>
 }>
@@ -14,24 +15,26 @@ export type SettingsFile<T> = Readonly<{
 type SettingsDocument<T> = ReturnType<typeof parsedDocument<T>>
 
 export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
-  const last = lastDocument
-  if (last?.text === text && last.shape === file.shape) return last.document as SettingsDocument<T>
+  const { accepts, property, shape } = file
+  const key = [text, accepts, property, shape]
+  if (key.every((part, index) => part === last?.key[index])) return last?.document as SettingsDocument<T>
   const document = parsedDocument(text, file)
-  lastDocument = { text, shape: file.shape, document }
+  last = { key, document }
   return document
 }
 
-/** Several edits in a row read the same text. Each kind of file has a shape of its own. */
-let lastDocument: { text: string; shape: unknown; document: SettingsDocument<unknown> } | undefined
+/** Several edits in a row read the same text. */
+let last: { key: readonly unknown[]; document: SettingsDocument<unknown> } | undefined
 
 function parsedDocument<T>(text: string, file: SettingsFile<T>) {
-  const { path, comments, property } = file
-  const mark = text.startsWith('\ufeff') ? '\ufeff' : ''
+  const { path, accepts, property } = file
+  const mark = accepts.includes('mark') && text.startsWith(MARK) ? MARK : ''
   const body = text.slice(mark.length)
   if (body.trim() === '') return { mark, body: '', root: undefined, value: undefined }
   if (isTooDeep(body)) throw new PostflightError('settings-too-deep', { path, limit: MAX_DEPTH })
   const errors: ParseError[] = []
-  const options = { disallowComments: !comments, allowTrailingComma: comments, allowEmptyContent: true }
+  const allowTrailingComma = accepts.includes('trailing commas')
+  const options = { disallowComments: !accepts.includes('comments'), allowTrailingComma, allowEmptyContent: true }
   const root = parseTree(body, errors, options)
   const [error] = errors
   if (error !== undefined) throw new PostflightError('settings-not-json', { path, ...faultAt(body, error) })
@@ -55,6 +58,7 @@ export function keysOf({ property }: Pick<SettingsFile<unknown>, 'property'>): s
   return property === undefined ? [] : [property]
 }
 
+const MARK = '\ufeff'
 const MAX_DEPTH = 500
 const OPENING: readonly SyntaxKind[] = [1, 3]
 const CLOSING: readonly SyntaxKind[] = [2, 4]
@@ -105,6 +109,6 @@ function findTwin(node: Node): string | undefined {
 
 function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; fault: string } {
   const before = body.slice(0, offset)
-  const fault = printParseErrorCode(error)
+  const fault = before === '' && body.startsWith(MARK) ? 'ByteOrderMark' : printParseErrorCode(error)
   return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n'), fault }
 }

@@ -9,7 +9,7 @@ export function appendToList<T>(text: string, file: SettingsFile<T>, keys: reado
   let depth = keys.length
   while (findNodeAtLocation(root, keys.slice(0, depth)) === undefined) depth -= 1
   const container = findNodeAtLocation(root, keys.slice(0, depth)) as Node
-  const layout = layoutOf(body, root, container, depth, file.comments)
+  const layout = layoutOf(body, root, container, depth, file.accepts.includes('comments'))
   const json = (part: unknown): string => JSON.stringify(part, null, layout.indent).replaceAll('\n', layout.margin)
   const [name, ...inner] = keys.slice(depth)
   const list = inner.reduceRight<unknown>((held, key) => ({ [key]: held }), [value])

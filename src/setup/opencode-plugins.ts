@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { OPENCODE_SYNTAX } from '../hosts/hook-entries.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, type IsOurs, removeFromList } from './list-editor.ts'
 
@@ -7,9 +8,8 @@ export const PLUGIN_FILE = 'dist/opencode/postflight-guard.mjs'
 const LIST = ['plugin']
 const SHAPE = z.array(z.unknown())
 
-/** OpenCode 1.18.34 reads comments and trailing commas. */
 function configAt(path: string): SettingsFile<unknown[]> {
-  return { path, comments: true, property: 'plugin', shape: SHAPE }
+  return { path, accepts: OPENCODE_SYNTAX, property: 'plugin', shape: SHAPE }
 }
 
 /** Only the disk says whether the file is ours. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { CLAUDE_SYNTAX } from '../hosts/hook-entries.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
@@ -31,7 +32,7 @@ const RULES = z.optional(z.array(z.unknown()))
 const SHAPE = z.looseObject({ allow: RULES, ask: RULES, deny: RULES })
 
 function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {
-  return { path, comments: false, property: 'permissions', shape: SHAPE }
+  return { path, accepts: CLAUDE_SYNTAX, property: 'permissions', shape: SHAPE }
 }
 
 /** Claude Code ignores the whole file if the rules in it have another shape (measured with 2.1.330). */

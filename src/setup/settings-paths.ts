@@ -3,12 +3,13 @@ import path from 'node:path'
 import { kindAt, kindIfSeen, realPathIfSeen, requireRead } from '../disk/file-facts.ts'
 import { namesLike } from '../disk/folders.ts'
 import { readSmallBytes, textIn } from '../disk/read.ts'
-import { type HookHost, isHooksFile } from '../hosts/hook-entries.ts'
+import type { HookHost } from '../hosts/hook-entries.ts'
 import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { attempt, variable } from '../kernel/values.ts'
+import { attempt, jsonObjectIn, variable, withoutComments } from '../kernel/values.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { inMainCheckout, linkedWorktree } from '../project/root.ts'
+import type { HooksFile } from './claude-hooks.ts'
 
 export const SCOPES = ['project', 'local', 'user'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -43,8 +44,8 @@ function jsonFilesIn(folder: string): string[] {
   return namesLike(folder, /^[^.].*\.json$/).map((name) => path.join(folder, name))
 }
 
-/** `project`: whose settings these are. */
-export type Place = Readonly<{ scope: Scope; file: string; project: string; kind: 'claude' | 'managed' | 'own' }>
+/** `project`: whose settings these are. `host`: if they are its `own`. */
+export type Place = HooksFile & Readonly<{ scope: Scope; project: string; kind: 'claude' | 'managed' | 'own' }>
 
 export function claudePlaces(person: Person, project: string): Place[] {
   return SCOPES.map((scope) => ({ scope, project, kind: 'claude', file: claudeSettingsPath(person, scope, project) }))
@@ -63,7 +64,7 @@ export function hostPlaces(person: Person, host: HookHost, project: string): Pla
   const shared = host.readsClaudeSettings === true ? claudePlaces(person, project) : []
   const own = HOST_SCOPES.flatMap((scope) =>
     hookHostFiles(person, host, scope, project).map(
-      (file) => ({ scope, project: projectRead(host, project), kind: 'own', file }) as const,
+      (file) => ({ scope, project: projectRead(host, project), kind: 'own', file, host }) as const,
     ),
   )
   return [...shared.filter(({ scope }) => scope !== 'user'), ...own]
@@ -71,7 +72,11 @@ export function hostPlaces(person: Person, host: HookHost, project: string): Pla
 
 export function hookHostSettingsPath(person: Person, host: HookHost, scope: HostScope, project: string): string {
   const files = settingsOf(person, host, scope, project)
-  return files.find((file) => isHooksFile(file, textIn(realPathIfSeen(file)) ?? '')) ?? (files.at(-1) as string)
+  const hooks = files.slice(0, -1).find((file) => kindIfSeen(realPathIfSeen(file)) !== undefined)
+  const text = (hooks && textIn(realPathIfSeen(hooks))) ?? ''
+  const listed = text.startsWith('\ufeff') ? {} : jsonObjectIn(withoutComments(text))
+  const isUsed = host.entries('').some(({ event }) => Array.isArray(listed[event]))
+  return (isUsed ? hooks : undefined) ?? (files.at(-1) as string)
 }
 
 function settingsOf(person: Person, host: HookHost, scope: HostScope, project: string): string[] {
@@ -81,7 +86,8 @@ function settingsOf(person: Person, host: HookHost, scope: HostScope, project: s
 
 function hookHostFiles(person: Person, host: HookHost, scope: HostScope, project: string): string[] {
   const own = hookHostSettingsPath(person, host, scope, project)
-  if (host.projectHooks === undefined) return settingsOf(person, host, scope, project)
+  // A value in a later one counts (droid 0.225.2).
+  if (host.projectHooks === undefined) return settingsOf(person, host, scope, project).toReversed()
   if (scope === 'project') return jsonFilesBelow(path.join(project, host.projectHooks))
   return distinctFiles([own, ...jsonFilesBelow(path.dirname(own))])
 }

@@ -117,10 +117,9 @@ export function removalLine(context: CommandContext, target: Target, removal: Re
   const { file, before, after } = removal
   const shown = displayPath(context, file)
   if (after === undefined) return `${removed(dryRun)} ${shown}: it held nothing else`
-  const ofClaude = target.what === 'hook'
   const others = [
-    ...(ofClaude && targets.holdsReactive(before, file) ? ['the reactive rules'] : []),
-    ...(ofClaude && targets.holdsOurRules(before, file) ? ['our permission rules'] : []),
+    ...(target.mayHaveRules && targets.holdsReactive(before, file) ? ['the reactive rules'] : []),
+    ...(target.mayHaveRules && targets.holdsOurRules(before, file) ? ['our permission rules'] : []),
   ]
   const hasEntry = target.holds(before, file) || others.length === 0
   return `${removed(dryRun)} ${listed(hasEntry ? [`the ${target.what}`, ...others] : others)} from ${shown}`

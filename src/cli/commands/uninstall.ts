@@ -52,12 +52,9 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const failures: unknown[] = []
   const ofProject = host === 'claude' ? projectRemovals(context, target, failures) : []
   const undone = ofProject.filter(({ kept }) => !kept)
-  const recorded = forEveryOne(target.files, failures, (file) => readRecord(file) && file)
+  const recorded = forEveryOne(target.mayHaveRules ? target.files : [], failures, (file) => readRecord(file) && file)
   const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
-  const left = [
-    ...(isOfClaude(host, target.scope) ? keptRules(context, recorded, removals) : []),
-    ...stillWired(context, host, target),
-  ]
+  const left = [...keptRules(context, recorded, removals), ...stillWired(context, host, target)]
   if (host !== 'claude' && isOfClaude(host, target.scope) && removals.at(-1)?.file === target.files.at(-1))
     lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))

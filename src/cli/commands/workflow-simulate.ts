@@ -5,6 +5,7 @@ import { promptBound } from '../../run/definition/bound.ts'
 import { type Definition, findPhase, givenInputs, inputValues } from '../../run/definition/definition.ts'
 import { MAX_PHASE_STEPS } from '../../run/definition/definition-limits.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
+import { skippedText } from '../../run/machine/position.ts'
 import { type Script, simulatedStepCount, simulate as walk } from '../../run/machine/simulate.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
@@ -61,9 +62,10 @@ export const run: Run<typeof declaration, typeof document> = (context, [target],
   )
   const bound = promptBound(definition, ({ id }) => steps.get(id))
   const entered = history.flatMap(({ event, phase, visit = 1 }) => (event === 'enter' ? [{ phase, visit }] : []))
+  const why = state.outcome === 'completed' && state.skips > 0 ? skippedText(state.skips) : state.why
   const taken = [...entered.map(({ phase }) => phase), state.outcome ?? '…'].join(' → ')
   const lines = [
-    `${inLine(state.name)}: ${taken}${state.why === undefined ? '' : ` (${quote(state.why, 500)})`}`,
+    `${inLine(state.name)}: ${taken}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
     ...prompts.map((due, index) => `${String(index + 1).padStart(4)}  ${dueLine(due)}`),
     `${counted(state.prompts, 'prompt')}, at most ${bound}`,
   ]

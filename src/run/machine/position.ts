@@ -63,9 +63,10 @@ export function withStepEnded(state: WorkflowState, ended: EndedStep): WorkflowS
   return ended.outcome === 'done' ? next : { ...next, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
 }
 
-/** `history`: the command that lists them. */
-export function skippedText(count: number, history: string): string {
-  return `${counted(count, 'step or artifact was', 'steps or artifacts were')} skipped (\`${history}\` says which)`
+/** `history`: the command that lists them. A simulation has none. */
+export function skippedText(count: number, history?: string): string {
+  const skipped = `${counted(count, 'step or artifact was', 'steps or artifacts were')} skipped`
+  return history === undefined ? skipped : `${skipped} (\`${history}\` says which)`
 }
 
 export function withPhaseSkipped(state: WorkflowState, id: string, nowMs: number, detail?: string): WorkflowState {

@@ -17,8 +17,8 @@ import { bad, type DoctorFinding, good } from './project-findings.ts'
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, project: string, elsewhere: boolean): DoctorFinding[] {
   const locations = wiring.sessionLocations(context, project)
-  const off = switchedOff(context, locations)
   const wired = [...locations.flatMap((one) => wiredBySettings(context, one, project)), ...wiredByPlugin(locations)]
+  const off = switchedOff(context, elsewhere && wired.length === 0 ? [] : locations)
   const repair = 'repair the file by hand: until then Claude Code may ignore all of it'
   const faults = locations.flatMap(({ fault, kind }) =>
     // In those of an organization, a wrong value does not make Claude Code ignore the others (2.1.332).
@@ -67,7 +67,7 @@ function switchedOff({ environment }: CommandContext, locations: wiring.Location
     findings.push(bad('settings', `${forbidding.file} forbids other hooks, so Claude Code does not run this one`, fix))
   }
   const hooksOff = isManaged ? undefined : wiring.hooksDisabledIn(others)
-  if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff))
+  if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff, 'Claude Code'))
   // Claude Code's settings come before its environment.
   const set = wiring.effective(locations, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
   if (String(set === undefined ? environment.POSTFLIGHT_DISABLE : set.value) === '1') {
@@ -78,8 +78,8 @@ function switchedOff({ environment }: CommandContext, locations: wiring.Location
   return findings
 }
 
-export function hooksDisabled(file: string, name = 'disableAllHooks'): DoctorFinding {
-  return bad('settings', `${file} sets ${name}, so no hook runs`, `remove ${name} from that file`)
+export function hooksDisabled(file: string, title: string, name = 'disableAllHooks'): DoctorFinding {
+  return bad('settings', `${file} sets ${name}, so ${title} runs no hook`, `remove ${name} from that file`)
 }
 
 /** Claude Code 2.1.329 runs a command once, however many settings list it. */
@@ -89,9 +89,8 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   )
   if (only === undefined) return []
   const commands = new Set(wired.flatMap(({ stops }) => stops))
-  // No other host reads the settings of an organization.
-  const read = wired.filter(({ removal }) => removal !== undefined)
-  if (others.length === 0 || (commands.size === 1 && read.length < 2)) return wired.map(({ finding }) => finding)
+  if (others.length === 0 || (commands.size === 1 && wired.filter(({ shared }) => shared).length < 2))
+    return wired.map(({ finding }) => finding)
   const cost =
     commands.size === 1
       ? 'Claude Code runs the same command once, but other hosts run each of them, and one stop then counts several times'
@@ -108,16 +107,25 @@ function stopsOf(commands: readonly WiredCommand[]): string[] {
   return commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : []))
 }
 
-/** `removal`: undefined for the settings of an organization. */
-type Wired = { where: string; stops: string[]; removal: string | undefined; finding: DoctorFinding; rank: number }
+/** `removal`: none for what an organization set. `shared`: whether other hosts read it too. */
+interface Wired {
+  readonly where: string
+  readonly stops: readonly string[]
+  readonly removal?: string | undefined
+  readonly shared: boolean
+  readonly finding: DoctorFinding
+  readonly rank: number
+}
 
 function wiredBySettings(context: CommandContext, location: wiring.SettingsLocation, project: string): Wired[] {
   const { scope, file, commands, kind } = location
   if (commands.length === 0) return []
-  const wired = { where: file, stops: stopsOf(commands) }
+  // Only Claude Code reads those of an organization, and the main checkout's in a linked worktree.
+  const shared = kind !== 'managed' && location.project === project
+  const wired = { where: file, stops: stopsOf(commands), shared }
   if (kind === 'managed') {
     const finding = good('settings', `your organization installs the hook, in ${file}`)
-    return [{ ...wired, removal: undefined, finding, rank: 0 }]
+    return [{ ...wired, finding, rank: 0 }]
   }
   const copy = findWiredCopy(commands, project)
   // The file of a linked worktree's main checkout is repaired there.
@@ -140,21 +148,22 @@ function wiredByPlugin(locations: wiring.Locations): Wired[] {
   const where = `the plugin ${plugin.name}`
   const finding = good('settings', `${where} brings the hook (${plugin.file})`)
   const removal = plugin.isManaged ? undefined : `claude plugin disable ${shellWord(plugin.name)}`
-  return [{ where, removal, stops: [plugin.name], finding, rank: 2 }]
+  return [{ where, removal, stops: [plugin.name], shared: true, finding, rank: 2 }]
 }
 
 type WiredHost = Pick<HookHost, 'tellsProject' | 'entries'> & Readonly<{ hostOption: string }>
 
 export function checkEntries(
   context: CommandContext,
-  { scope, file, text, commands }: wiring.SettingsLocation,
+  location: wiring.SettingsLocation,
   project: string,
   host: WiredHost,
 ): DoctorFinding {
+  const { scope, file, text, commands } = location
   const copy = findWiredCopy(commands, project)
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
-  const holds = (one: string): boolean => isInstalled(text, host.entries(one), file, isOurs)
+  const holds = (one: string): boolean => isInstalled(text, host.entries(one), location, isOurs)
   // Some hosts read only the settings of the folder in which they start (docs/hosts.md, "Wiring").
   const reach = scope === 'user' || context.cwd === project ? '' : `, for sessions that start in ${project}`
   if (holds(command)) return good('settings', `the hook is installed in ${file}${reach}`)

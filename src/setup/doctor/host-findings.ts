@@ -58,7 +58,6 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const locations = wiring.hookHostLocations(context, host, project)
   const own = locations.filter(({ kind }) => kind === 'own')
   const repair = `repair the file by hand: until then ${host.title} may ignore all of it`
-  // A file without the hook is not checked: some hosts allow comments in theirs.
   const faults = own.flatMap(({ fault, file, scope }) =>
     fault === undefined || !namesHook(file, scope) ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
@@ -69,7 +68,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const wired = holding.filter(isRead)
   const wiredOwn = wired.filter(({ kind }) => kind === 'own')
   const { offSwitch } = host
-  const off = offSwitch === undefined || wiredOwn.length === 0 ? undefined : switchedOffIn(host, project, own, wiredOwn)
+  const off = wiredOwn.length === 0 ? undefined : switchedOffIn(host, project, locations, wiredOwn)
   const entries =
     off === undefined
       ? wiredOwn.flatMap((location) => [
@@ -80,7 +79,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
           }),
           ...checkTrust(context, host, location),
         ])
-      : [hooksDisabled(off, offSwitch)]
+      : [hooksDisabled(off, host.title, offSwitch)]
   const install = (scope: Scope): string =>
     `${commandLine(['install'], context.rootOption)} --host ${name} --scope ${scope}`
   const ignored = holding
@@ -101,11 +100,13 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   return [...faults, ...entries, ...ignored, bad('settings', several, [...new Set(removals)].join(' && '))]
 }
 
-function switchedOffIn(host: HookHost, project: string, own: wiring.Locations, wired: wiring.Locations) {
+function switchedOffIn(host: HookHost, project: string, locations: wiring.Locations, wired: wiring.Locations) {
   const { offSwitch = '', projectHooks, projectSettings } = host
   const settings = projectSettings && path.join(project, projectSettings)
   if (settings && jsonObjectIn(textOf(settings, 'project'))[offSwitch] === true) return settings
-  return wiring.hooksDisabledIn(projectHooks === undefined ? own : wired, offSwitch)
+  // Copilot CLI obeys Claude Code's settings too, but not the user's (1.0.102).
+  const shared = wiring.hooksDisabledIn(locations.filter(({ kind }) => kind === 'claude'))
+  return shared ?? wiring.hooksDisabledIn(projectHooks === undefined ? locations : wired, offSwitch)
 }
 
 /** In bytes. */
@@ -211,7 +212,7 @@ export function checkReactive(context: CommandContext, project: string): DoctorF
   const locations = wiring.settingsLocations(context, project)
   if (wiring.hooksDisabledIn(locations) !== undefined) return []
   return locations.flatMap(({ text, file }) => {
-    const count = findCommands(text, file, isReactiveHook).length
+    const count = findCommands(text, { file }, isReactiveHook).length
     return count === 0 ? [] : [good('settings', `${counted(count, 'reactive rule')} in ${file}`)]
   })
 }

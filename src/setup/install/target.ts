@@ -12,7 +12,7 @@ import { quote } from '../../kernel/text.ts'
 import { attempt, isJsonObject, parseJson } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
-import { addEntries, findCommands, removeEntries } from '../claude-hooks.ts'
+import { addEntries, findCommands, type HooksFile, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
 import { missingRules, type Rules, removeRules, requireRules } from '../permission-rules.ts'
 import * as reactive from '../reactive/reactive-rule.ts'
@@ -31,6 +31,7 @@ export interface Target {
   readonly files: readonly string[]
   readonly entry: string
   readonly portable: boolean
+  readonly mayHaveRules?: true
   /** Whether the host reads only the last file. */
   readonly readsOne?: boolean
   readonly holds: (text: string, file: string) => boolean
@@ -87,11 +88,11 @@ export function holdsOurRules(text: string, file: string): boolean {
 }
 
 function removeReactive(text: string, file: string): string {
-  return removeEntries(text, file, reactive.isReactiveHook)
+  return removeEntries(text, { file }, reactive.isReactiveHook)
 }
 
 export function holdsReactive(text: string, file: string): boolean {
-  return findCommands(text, file, reactive.isReactiveHook).length > 0
+  return findCommands(text, { file }, reactive.isReactiveHook).length > 0
 }
 
 function claudeTarget(context: CommandContext, scope: Scope, project: string) {
@@ -103,7 +104,7 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string) {
   }
   const remove = (text: string, from: string): string =>
     removeReactive(removeRules(target.remove(text, from), from, recordedRules(from)), from)
-  return { ...target, add, remove }
+  return { ...target, mayHaveRules: true as const, add, remove }
 }
 
 function hookTarget(
@@ -111,13 +112,13 @@ function hookTarget(
   scope: Scope,
   project: string,
   settings: string,
-  host: Pick<HookHost, 'tellsProject' | 'entries'>,
+  host: Pick<HookHost, 'tellsProject' | 'entries'> & HooksFile['host'],
 ): Omit<Target, 'notes'> {
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
-  const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
-  const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
-  const remove = (text: string, file: string): string => removeEntries(text, file, isOurs)
+  const add = (text: string, file: string): string => addEntries(text, host.entries(command), { file, host }, isOurs)
+  const holds = (text: string, file: string): boolean => findCommands(text, { file, host }, isOurs).length > 0
+  const remove = (text: string, file: string): string => removeEntries(text, { file, host }, isOurs)
   return { what: 'hook', scope, project, files: [settings], entry: command, portable, holds, add, remove }
 }
 
@@ -180,7 +181,7 @@ export function reactiveTarget(context: CommandContext, host: string, scope: str
   if (host !== 'claude') throw new PostflightError('rules-not-of-host', { host })
   const rules = loadRules(path.resolve(context.cwd, file), file)
   const entries = reactive.reactiveEntries(rules)
-  const add = (text: string, settings: string): string => addEntries(text, entries, settings, reactive.isReactiveHook)
+  const add = (text: string, file: string): string => addEntries(text, entries, { file }, reactive.isReactiveHook)
   const how = { entry: file, portable: true, add, remove: removeReactive, holds: holdsReactive }
   return { ...target, what: 'reactive rules', ...how, notes: reactive.omissionNotes(rules) }
 }

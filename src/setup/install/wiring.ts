@@ -4,7 +4,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'
 import { shellWords } from '../../kernel/text.ts'
-import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
+import { isJsonObject, jsonObjectIn, withoutComments } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { commandOf, findCommands, removeEntries } from '../claude-hooks.ts'
 import { requireRules } from '../permission-rules.ts'
@@ -40,7 +40,7 @@ function locationOf(context: CommandContext, place: paths.Place) {
     if (scope !== 'user') paths.requireInside(file, project)
     const text = paths.readSettingsFile(file) ?? ''
     if (kind === 'claude') requireRules(text, file)
-    const commands = findCommands(text, file, ourHooks(context, project))
+    const commands = findCommands(text, place, ourHooks(context, project))
     return { ...place, text, commands, fault: undefined }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
@@ -56,7 +56,7 @@ export function effective<T>(locations: Locations, pick: (settings: Record<strin
   return locations
     .toSorted((one, other) => rankOf(one) - rankOf(other))
     .flatMap(({ text, file, kind }) => {
-      const value = pick(jsonObjectIn(text))
+      const value = pick(jsonObjectIn(withoutComments(text)))
       return value === undefined ? [] : [{ value, file, isManaged: kind === 'managed' }]
     })
     .at(-1)
@@ -99,7 +99,7 @@ export function shellHookLocations(context: CommandContext, project: string) {
     return typeof command === 'string' && !isOurs(hook) && namesMarkers(context, project, command)
   }
   return settingsLocations(context, project).flatMap(({ text, file, scope }) => {
-    const [first, ...others] = findCommands(text, file, isShellHook, EVENT).map(({ command }) => command)
+    const [first, ...others] = findCommands(text, { file }, isShellHook, EVENT).map(({ command }) => command)
     return first === undefined ? [] : { scope, file, commands: [first, ...others] as const }
   })
 }
@@ -113,7 +113,7 @@ export function removeCommand({ rootOption }: CommandContext, { scope }: ShellHo
 }
 
 export function removeShellHook(text: string, { file, commands }: ShellHookLocation): string {
-  return removeEntries(text, file, (hook) => commands.includes(commandOf(hook) as string), EVENT)
+  return removeEntries(text, { file }, (hook) => commands.includes(commandOf(hook) as string), EVENT)
 }
 
 function namesMarkers(context: CommandContext, project: string, command: string): boolean {

@@ -370,7 +370,7 @@ const NOTE = (host: string, name = 'claude'): string =>
   `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up${name === 'claude' ? '' : ` for Claude Code, \`postflight install --host ${name}\` for ${host}`}.\n`
 
 const OFF_NOTE =
-  'postflight: ~/.claude/settings.json sets disableAllHooks, so no hook runs: remove disableAllHooks from that file\n'
+  'postflight: ~/.claude/settings.json sets disableAllHooks, so Claude Code runs no hook: remove disableAllHooks from that file\n'
 
 describe.concurrent('create says on stderr that the host of this session does not start the hook', () => {
   const running = (command: string) => ({ hooks: { Stop: [{ hooks: [{ command }] }] } })

@@ -97,6 +97,8 @@ describe('a simulation', () => {
       '   4  prompt: phase work, steps 2 and 5 at the same time',
       '8 prompts, at most 45',
     ])
+    const skipped = await project.cli(['workflow', 'simulate', 'flow.json', '--fail', 'work/2:3'])
+    expect(skipped.stdout).toContain('work → completed (1 step or artifact was skipped)\n')
     expect(project.has('specs/007_flow')).toBe(false)
   })
 

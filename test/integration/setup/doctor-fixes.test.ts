@@ -319,7 +319,7 @@ describe.concurrent('doctor finds', () => {
     const wired = await initialized()
     set(USER, { disableAllHooks: true })(wired)
     for (const command of ['init --yes', 'install'])
-      expect((await wired.cli(command)).stdout).toContain('sets disableAllHooks, so no hook runs')
+      expect((await wired.cli(command)).stdout).toContain('sets disableAllHooks, so Claude Code runs no hook')
     set(LOCAL, { disableAllHooks: false })(wired)
     expect((await findingsOf(wired.cli)).wrong).toEqual([])
     expect(stopHooks(wired).commands).toHaveLength(1)

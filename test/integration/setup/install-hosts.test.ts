@@ -35,6 +35,8 @@ function fileOf(project: Project, host: HookHostName, scope: Scope): string {
 const install = (project: Project, host: string, ...words: string[]): Promise<CliRun> =>
   project.cli(['install', '--host', host, ...words])
 
+const STOP = '"Stop": [{ "hooks": [{ "type": "command", "command": "echo" }] }]'
+
 const hooksIn = (file: string): JsonDocument => JSON.parse(readFileSync(file, 'utf8')).hooks
 
 function eventsIn(file: string): string[] {
@@ -73,13 +75,19 @@ describe.concurrent('install --host', () => {
     expect(() => eventsIn(file)).toThrow('ENOENT')
   })
 
-  it('leaves "permissions" of another host than Claude Code alone, whatever they are, and says that markers stay', async () => {
-    const project = createSourceProject()
-    const file = project.write(FILES.qwen.project, '{"permissions":[]}')
-    await install(project, 'qwen')
+  it.each([
+    ['qwen', '{"permissions":[]}'],
+    ['qwen', '{\n  // mine\n  "permissions": [] // "Stop": [\n}\n'],
+    ['droid', '{\n  // mine\n  "model": "x" // "Stop": [\n}\n'],
+  ] as const)('%s keeps %j, and says that markers stay', async (host, text) => {
+    const project = createSourceProject({ files: { [FILES[host].project]: text } })
+    await project.cli(['install', '--scope', 'user'])
+    expect(await wrongIn(project)).toEqual([])
+    await install(project, host)
+    expect(await wrongIn(project)).toEqual([])
     project.marker('259_x', {})
-    expect((await project.cli(['uninstall', '--host', 'qwen'])).stdout).toContain('Kept 1 marker in specs/')
-    expect(readFileSync(file, 'utf8')).toBe('{"permissions":[]}')
+    expect((await project.cli(['uninstall', '--host', host])).stdout).toContain('Kept 1 marker in specs/')
+    expect(project.read(FILES[host].project)).toBe(text)
   })
 
   it('registers the events and the shell tool of each host', async () => {
@@ -204,7 +212,7 @@ describe.concurrent('doctor finds', () => {
   it.each(['hooks.json', 'hooks/hooks.json'])('that droid ignores its settings for the hooks in %s', async (name) => {
     const project = createSourceProject()
     await install(project, 'droid')
-    const mine = '{\n  "Stop": [{ "hooks": [{ "type": "command", "command": "echo" }] }]\n}\n'
+    const mine = `{\n  ${STOP}\n}\n`
     project.write(`.factory/${name}`, mine)
     const [wrong] = await wrongIn(project)
     expect(wrong).toMatchObject({ what: expect.stringContaining(`because it reads ${project.at('.factory', name)}`) })
@@ -236,18 +244,30 @@ describe.concurrent('doctor finds', () => {
     expect(await wrongIn(project)).toEqual([])
   })
 
-  it('a file with the hook that does not parse', async () => {
-    const project = createSourceProject({ files: { '.qwen/settings.json': '{"hooks": "/x/postflight-hook"' } })
+  it.each([
+    ['qwen', '{"hooks": "/x/postflight-hook"'],
+    ['droid', '\ufeff{ "a": "/x/postflight-hook" }'],
+    ['codex', '{ "a": "/x/postflight-hook" } // mine'],
+  ] as const)('a file with the hook that %s cannot read: %j', async (host, text) => {
+    const project = createSourceProject({ files: { [FILES[host].project]: text } })
     await project.cli(['install'])
-    const what = expect.stringContaining('.qwen/settings.json')
-    const fix = expect.stringContaining('until then Qwen Code may ignore all of it')
+    const what = expect.stringContaining(FILES[host].project)
+    const fix = expect.stringMatching(/until then .+ may ignore all of it/)
     expect((await wrongIn(project))[0]).toEqual({ what, fix })
   })
 
-  it("nothing wrong in another host's file without the hook, which may have comments", async () => {
-    const project = createSourceProject({ files: { '.qwen/settings.json': '{\n  // mine\n  "model": "x"\n}\n' } })
-    await project.cli(['install'])
+  it.each([
+    ['{ "Stop": [] }', 'hooks.json'],
+    [`// "hooks": {\n{ ${STOP} }`, 'hooks.json'],
+    ...['', `\ufeff{ ${STOP} }`, `{ "hooks": { ${STOP} } }`, `{\n// ${STOP}\n}`, '{ "Notification": [{}] }'].map(
+      (text) => [text, 'settings.json'],
+    ),
+  ])('nothing wrong if droid has %j in hooks.json, and the hook in %s', async (text, file) => {
+    const files = { '.factory/hooks.json': text, '.factory/hooks/hooks.json': `{ ${STOP} }` }
+    const project = createSourceProject({ files })
+    await install(project, 'droid')
     expect(await wrongIn(project)).toEqual([])
+    expect(project.read(`.factory/${file}`)).toContain('postflight-hook')
   })
 
   it('that the hook is not installed where only hosts have it in which it does not work', async () => {
@@ -284,20 +304,24 @@ describe.concurrent('doctor finds', () => {
       files: { '.github/hooks/a.json': '{ "disableAllHooks": true, "hooks": {} }' },
     })
     await install(project, 'copilot', '--scope', 'user')
+    project.write('../home/.claude/settings.json', '{ "disableAllHooks": true }')
     expect(await wrongIn(project)).toEqual([])
     const own = fileOf(project, 'copilot', 'user')
     const text = readFileSync(own, 'utf8')
-    project.write('.github/copilot/settings.json', '{ "disableAllHooks": true }')
-    const [all] = await wrongIn(project)
-    expect(all?.what).toContain('.github/copilot/settings.json sets disableAllHooks')
-    project.write('.github/copilot/settings.json', '{}')
+    for (const file of ['.claude/settings.json', '.claude/settings.local.json', '.github/copilot/settings.json']) {
+      project.write(file, '{ "disableAllHooks": true }')
+      const what = expect.stringContaining(`${file} sets disableAllHooks, so Copilot CLI runs no hook`)
+      expect(await wrongIn(project)).toMatchObject([{ what }])
+      project.write(file, '{}')
+    }
     writeFileSync(own, text.replace('{', '{ "disableAllHooks": true,'))
-    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([`${own} sets disableAllHooks, so no hook runs`])
+    const what = `${own} sets disableAllHooks, so Copilot CLI runs no hook`
+    expect((await wrongIn(project)).map((one) => one.what)).toEqual([what])
   })
 
   it.each([
-    ['qwen', '.qwen', '{ "disableAllHooks": true }', 'disableAllHooks'],
-    ['droid', '.factory', '{ "hooks": { "showHookOutput": true, "hooksDisabled": true } }', 'hooksDisabled'],
+    ['qwen', '.qwen', '{ "disableAllHooks": true /* "x" */ }', 'disableAllHooks'],
+    ['droid', '.factory', '{ "hooks": { "showHookOutput": true, "hooksDisabled": true } } // mine', 'hooksDisabled'],
   ])('that %s runs no hook', async (host, folder, settings, name) => {
     const project = createSourceProject()
     await install(project, host)

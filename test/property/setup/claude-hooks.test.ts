@@ -10,6 +10,7 @@ import { anyUnits, holds, hostileText, maybe } from '../arbitraries.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
+const FILE = { file: 's' }
 const EVENTS = ENTRIES.map(({ event }) => event)
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -135,10 +136,10 @@ const same = (one: unknown, other: unknown): void => expect(JSON.stringify(one))
 const hooksOf = (value: Record<string, unknown>): Record<string, unknown[]> =>
   (Object.hasOwn(value, 'hooks') ? value.hooks : {}) as Record<string, unknown[]>
 
-const add = (text: string): string => addEntries(text, ENTRIES, 's', isOurHook)
-const remove = (text: string): string => removeEntries(text, 's', isOurHook)
-const hasAll = (text: string): boolean => isInstalled(text, ENTRIES, 's', isOurHook)
-const oursIn = (text: string) => findCommands(text, 's', isOurHook)
+const add = (text: string): string => addEntries(text, ENTRIES, FILE, isOurHook)
+const remove = (text: string): string => removeEntries(text, FILE, isOurHook)
+const hasAll = (text: string): boolean => isInstalled(text, ENTRIES, FILE, isOurHook)
+const oursIn = (text: string) => findCommands(text, FILE, isOurHook)
 const anyGroup = fc.oneof(foreignGroup, mixedGroup)
 
 describe('adding to any settings', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { createScanner, type ParseError, parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
+import { OPENCODE_SYNTAX } from '../../../src/hosts/hook-entries.ts'
 import type { SettingsFile } from '../../../src/setup/json-document.ts'
 import { appendToList, removeFromList } from '../../../src/setup/list-editor.ts'
 import { holds, maybe } from '../arbitraries.ts'
@@ -45,7 +46,7 @@ function commentsIn(text: string): string[] {
   return found
 }
 
-const FILE: SettingsFile<unknown> = { path: 'x', comments: true, property: 'a', shape: z.unknown() }
+const FILE: SettingsFile<unknown> = { path: 'x', accepts: OPENCODE_SYNTAX, property: 'a', shape: z.unknown() }
 const OURS = { ours: [1, { text: 'of us // not a comment, "x"' }] }
 const isOurs = (value: unknown): boolean => JSON.stringify(value) === JSON.stringify(OURS)
 

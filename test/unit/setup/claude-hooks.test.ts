@@ -14,7 +14,7 @@ import { thrownBy } from '../builders.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
-const PATH = '/home/me/.claude/settings.json'
+const FILE = { file: '/home/me/.claude/settings.json' }
 const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PostToolUseFailure', 'PreToolUse']
 const GROUPS = Object.fromEntries(
   EVENTS.map((event) => [event, ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)]),
@@ -25,8 +25,8 @@ const OURS = { type: 'command', command: COMMAND, timeout: 10 }
 const OURS_AT_STOP = { ...OURS, command: `${COMMAND} Stop` }
 const OURS_OF_OLD = { type: 'command', command: '"/old/place/hooks/postflight-hook"', timeout: 60 }
 
-const add = (text: string): string => addEntries(text, ENTRIES, PATH, isOurHook)
-const remove = (text: string): string => removeEntries(text, PATH, isOurHook)
+const add = (text: string): string => addEntries(text, ENTRIES, FILE, isOurHook)
+const remove = (text: string): string => removeEntries(text, FILE, isOurHook)
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.replace(/^\ufeff/, '')).hooks
 
@@ -165,9 +165,9 @@ describe('adding our entries', () => {
     ['without a matcher', { PreToolUse: [{ hooks: [OURS] }] }],
   ])('repairs entries that are %s', (_, changed) => {
     const text = json({ hooks: { ...GROUPS, ...changed } })
-    expect(isInstalled(text, ENTRIES, PATH, isOurHook)).toBe(false)
+    expect(isInstalled(text, ENTRIES, FILE, isOurHook)).toBe(false)
     expect(JSON.parse(add(text))).toEqual({ hooks: GROUPS })
-    expect(isInstalled(add(text), ENTRIES, PATH, isOurHook)).toBe(true)
+    expect(isInstalled(add(text), ENTRIES, FILE, isOurHook)).toBe(true)
   })
 
   it('leaves entries whose keys a formatter has put into another order', () => {
@@ -188,6 +188,7 @@ describe('removing our entries', () => {
     ['our group, if others stay', { Stop: [1, { hooks: [OURS] }, 2] }, { Stop: [1, 2] }],
     ['ours among others', { Stop: [{ hooks: [5, OURS, FOREIGN, OURS_OF_OLD] }] }, { Stop: [{ hooks: [5, FOREIGN] }] }],
     ['all, and the list of events', { A: [{ hooks: [OURS] }], B: [{ hooks: [OURS] }, { hooks: [OURS] }] }, {}],
+    ['no list that was empty before', { A: [], Stop: [{ hooks: [OURS] }], B: [] }, { A: [], B: [] }],
     ['an event of a prototype’s name', { constructor: [{ hooks: [OURS] }], Stop: [1] }, { Stop: [1] }],
   ])('removes %s', (_, before, left) => {
     const after = { a: 1, ...(Object.keys(left).length > 0 && { hooks: left }) }
@@ -195,48 +196,21 @@ describe('removing our entries', () => {
     expect(JSON.parse(remove(JSON.stringify({ a: 1, hooks: before })))).toEqual(after)
   })
 
-  it('keeps lists that were empty before', () => {
-    const text = json({ a: { hooks: {} }, hooks: { Before: [], Stop: [{ hooks: [OURS] }], Other: [] } })
-    expect(JSON.parse(remove(text))).toEqual({ a: { hooks: {} }, hooks: { Before: [], Other: [] } })
+  it('removes those of one event alone', () => {
+    const text = json({ hooks: { Stop: [{ hooks: [OURS] }], SubagentStop: [{ hooks: [OURS] }] } })
+    expect(hooksOf(removeEntries(text, FILE, isOurHook, 'SubagentStop'))).toEqual({ Stop: [{ hooks: [OURS] }] })
   })
 })
 
 describe('finding', () => {
-  it('returns the places of our hooks: the event, the group in its list, the hook in its group', () => {
+  it('returns our hooks with their places, and no others: the event, the group in its list, the hook in its group', () => {
+    for (const empty of ['', '{"a":1}']) expect(findCommands(empty, FILE, isOurHook)).toEqual([])
     const stops = [{ hooks: [FOREIGN] }, { hooks: [FOREIGN, OURS, OURS_OF_OLD] }]
-    expect(findCommands(json({ hooks: { Stop: stops, Other: [null, { hooks: [OURS] }] } }), PATH, isOurHook)).toEqual([
+    expect(findCommands(json({ hooks: { Stop: stops, Other: [null, { hooks: [OURS] }] } }), FILE, isOurHook)).toEqual([
       { event: 'Stop', group: 1, hook: 1, command: OURS.command },
       { event: 'Stop', group: 1, hook: 2, command: OURS_OF_OLD.command },
       { event: 'Other', group: 1, hook: 0, command: OURS.command },
     ])
-    for (const empty of ['', '{"a":1}']) expect(findCommands(empty, PATH, isOurHook)).toEqual([])
-  })
-})
-
-describe('two kinds of our hooks', () => {
-  const isOther = (hook: unknown): boolean => (hook as { type?: unknown } | null)?.type === 'agent'
-  const agent = (prompt: string) => ({ type: 'agent', prompt })
-  const others = (prompt: string) => [{ event: 'Stop', group: { matcher: 'Bash', hooks: [agent(prompt)] } }]
-
-  it('are added, found and removed independently', () => {
-    const both = addEntries(add(''), others('new'), PATH, isOther)
-    expect(hooksOf(both).Stop).toEqual([{ hooks: [OURS_AT_STOP] }, { matcher: 'Bash', hooks: [agent('new')] }])
-    expect(isInstalled(both, others('new'), PATH, isOther)).toBe(true)
-    expect(isInstalled(both, ENTRIES, PATH, isOurHook)).toBe(true)
-    expect(isInstalled(both, others('old'), PATH, isOther)).toBe(false)
-    expect(removeEntries(both, PATH, isOther)).toBe(add(''))
-    expect(isInstalled(remove(both), others('new'), PATH, isOther)).toBe(true)
-  })
-
-  it('in one group are taken out of it, and the group stays for the other kind', () => {
-    const text = json({ hooks: { Stop: [{ hooks: [agent('x'), OURS, FOREIGN] }] } })
-    expect(hooksOf(remove(text)).Stop).toEqual([{ hooks: [agent('x'), FOREIGN] }])
-    expect(hooksOf(removeEntries(text, PATH, isOther)).Stop).toEqual([{ hooks: [OURS, FOREIGN] }])
-  })
-
-  it('of one event are removed alone', () => {
-    const text = json({ hooks: { Stop: [{ hooks: [OURS] }], SubagentStop: [{ hooks: [OURS] }] } })
-    expect(hooksOf(removeEntries(text, PATH, isOurHook, 'SubagentStop'))).toEqual({ Stop: [{ hooks: [OURS] }] })
   })
 })
 
@@ -249,11 +223,11 @@ describe('a file that is not JSON is refused with line and column', () => {
     ['\ufeff{,}', 1, 2, 'ValueExpected'],
   ])('%j at %i:%i: %s', (text, line, column, fault) => {
     for (const call of [add, remove]) {
-      const args = { path: PATH, line, column, fault }
+      const args = { path: FILE.file, line, column, fault }
       expect(thrownBy(() => call(text))).toMatchObject({ code: 'settings-not-json', args })
     }
-    expect(thrownBy(() => findCommands(text, PATH, isOurHook))).toMatchObject({ code: 'settings-not-json' })
-    expect(thrownBy(() => isInstalled(text, ENTRIES, PATH, isOurHook))).toMatchObject({ code: 'settings-not-json' })
+    expect(thrownBy(() => findCommands(text, FILE, isOurHook))).toMatchObject({ code: 'settings-not-json' })
+    expect(thrownBy(() => isInstalled(text, ENTRIES, FILE, isOurHook))).toMatchObject({ code: 'settings-not-json' })
   })
 })
 
@@ -265,7 +239,7 @@ describe('a file of another shape is refused', () => {
     ['{"hooks": {"Stop": {}}}', 'hooks.Stop', 'list'],
   ])('%s: the property %s must be of the kind %s', (text, property, expected) => {
     for (const call of [add, remove]) {
-      const args = { path: PATH, property, expected }
+      const args = { path: FILE.file, property, expected }
       expect(thrownBy(() => call(text))).toMatchObject({ code: 'settings-wrong-shape', args })
     }
   })
@@ -273,7 +247,7 @@ describe('a file of another shape is refused', () => {
   it('nested more than 500 levels deep, and no file above that', () => {
     const nested = (levels: number): string => `{"a": ${'['.repeat(levels - 1)}"[{"${']'.repeat(levels - 1)}}`
     expect(remove(nested(500))).toBe(nested(500))
-    const args = { path: PATH, limit: 500 }
+    const args = { path: FILE.file, limit: 500 }
     expect(thrownBy(() => add(nested(501)))).toMatchObject({ code: 'settings-too-deep', args })
     const flat = json({ list: Array(600).fill([{}]) })
     expect(remove(flat)).toBe(flat)

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
+import { CLAUDE_SYNTAX, OPENCODE_SYNTAX } from '../../../src/hosts/hook-entries.ts'
 import type { SettingsFile } from '../../../src/setup/json-document.ts'
 import { appendToList, removeFromList } from '../../../src/setup/list-editor.ts'
 
-const JSONC: SettingsFile<unknown> = { path: 'x.jsonc', comments: true, property: 'a', shape: z.unknown() }
-const JSON_ALONE: SettingsFile<unknown> = { ...JSONC, path: 'x.json', comments: false }
+const JSONC: SettingsFile<unknown> = { path: 'x.jsonc', accepts: OPENCODE_SYNTAX, property: 'a', shape: z.unknown() }
+const JSON_ALONE: SettingsFile<unknown> = { ...JSONC, path: 'x.json', accepts: CLAUDE_SYNTAX }
 
 const isOurs = (value: unknown): boolean => value === 'ours'
 const append = (text: string, keys: string[], file = JSONC): string => appendToList(text, file, keys, 'ours')

@@ -97,7 +97,7 @@ describe('our permission rules', () => {
     ['{"permissions": {"allow": ["Bash(npx postflight x)", "Bash(ls)"], "ask": ["Bash(postflight y)"]}}', 2],
   ])('are counted in the settings %s, whoever added them', (text, count) => {
     // Another reader of the same text gets its own part.
-    expect(findCommands(text, PATH, isOurHook)).toEqual([])
+    expect(findCommands(text, { file: PATH }, isOurHook)).toEqual([])
     expect(countRules(text, PATH)).toBe(count)
   })
 
