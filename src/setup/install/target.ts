@@ -8,8 +8,8 @@ import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
-import { quote } from '../../kernel/text.ts'
-import { attempt, isJsonObject, parseJson } from '../../kernel/values.ts'
+import { listed, quote } from '../../kernel/text.ts'
+import { attempt, isJsonObject, jsonObjectIn, parseJson, withoutComments } from '../../kernel/values.ts'
 import { type CommandContext, displayPath, projectFolder } from '../../project/command-context.ts'
 import { inMainCheckout } from '../../project/root.ts'
 import { addEntries, findCommands, type HooksFile, removeEntries } from '../claude-hooks.ts'
@@ -20,7 +20,14 @@ import type { HostScope, Scope } from '../settings-paths.ts'
 import * as paths from '../settings-paths.ts'
 import { listBackups, replaceSettingsFile, requireUnchanged } from '../settings-replace.ts'
 import { hookCommand, openCodePlugin, ourHooks, ourPlugins } from './our-hooks.ts'
-import { enabledPlugin, hookHostLocations, type SettingsLocation, sessionLocations, uninstallLine } from './wiring.ts'
+import {
+  enabledPlugin,
+  hookHostLocations,
+  type Locations,
+  type SettingsLocation,
+  sessionLocations,
+  uninstallLine,
+} from './wiring.ts'
 
 export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 
@@ -59,7 +66,23 @@ export function targetOf(context: CommandContext, name: string, scope: string): 
   if (scope !== 'user') for (const file of files) paths.requireInside(file, project)
   const trust = host?.trust
   const notes = trust === undefined || (trust.onlyInProjects && scope === 'user') ? [] : [trust.note]
-  return { ...target, files, readsOne: host?.hooksFiles !== undefined, notes }
+  if (host?.hooksFiles === undefined) return { ...target, files, notes }
+  const others = locations.filter((one) => one.kind === 'own' && one.scope === scope && one.fault === undefined)
+  return { ...target, files, readsOne: true, notes: [...notes, ...ignoredNotes(host, target, others)] }
+}
+
+/** droid reads no hooks of an event from its settings if its file of hooks lists that event (0.225.2). */
+function ignoredNotes({ title, entries }: HookHost, { files, remove }: Omit<Target, 'notes'>, others: Locations) {
+  const written = files.at(-1) as string
+  const known = jsonObjectIn(withoutComments(paths.readSettingsFile(written) ?? ''))
+  return others.flatMap(({ text, file }) => {
+    const { hooks } = jsonObjectIn(withoutComments(remove(text, file)))
+    if (file === written || !isJsonObject(hooks)) return []
+    const events = new Set(entries('').map(({ event }) => event))
+    const ignored = [...events].filter((event) => event in hooks && !(event in known))
+    if (ignored.length === 0) return []
+    return [`${title} ignores the ${listed(ignored)} hooks in ${file} from now on: move them to ${written}`]
+  })
 }
 
 function findTarget(context: CommandContext, name: string, host: HookHost | undefined, scope: Scope, project: string) {

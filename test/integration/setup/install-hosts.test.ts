@@ -224,6 +224,18 @@ describe.concurrent('doctor finds', () => {
     expect(project.read(`.factory/${name}`)).toBe(mine)
   })
 
+  it("that install names the user's own hooks, which droid reads no longer", async () => {
+    const others = `{ "hooks": { ${STOP}, "SessionStart": [], "Notification": [] } }`
+    const files = { '.factory/hooks.json': `{ ${STOP} }`, '.factory/settings.json': others }
+    const project = createSourceProject({ files })
+    const words = ['install', '--host', 'droid', '--scope', 'project']
+    const note =
+      /^Factory droid ignores the SessionStart hooks in .*settings\.json from now on: move them to .*hooks\.json$/m
+    for (const more of [['--dry-run'], []]) expect((await project.cli([...words, ...more])).stdout).toMatch(note)
+    expect((await project.cli(words)).stdout).not.toContain('ignores')
+    expect(project.read('.factory/settings.json')).toBe(others)
+  })
+
   it('nothing wrong in a file of Codex that also has events at its top, which only droid reads', async () => {
     const project = createSourceProject({ files: { '.codex/hooks.json': '{ "Stop": [{ "hooks": [] }] }' } })
     await install(project, 'codex')
