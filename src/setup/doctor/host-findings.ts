@@ -65,9 +65,12 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
     host.hooksFiles === undefined || scope === 'local' ? undefined : hookHostSettingsPath(context, host, scope, project)
   const isRead = ({ file, scope }: SettingsLocation): boolean => [undefined, file].includes(readAlone(scope))
   const holding = locations.filter(({ commands }) => commands.length > 0)
-  const wired = holding.filter(isRead)
-  const wiredOwn = wired.filter(({ kind }) => kind === 'own')
+  const read = holding.filter(isRead)
   const { offSwitch } = host
+  // A file of Copilot CLI's hooks switches off no other (1.0.102).
+  const on = read.filter((one) => wiring.hooksDisabledIn([one], offSwitch) === undefined)
+  const wired = host.projectHooks !== undefined && on.some(({ kind }) => kind === 'own') ? on : read
+  const wiredOwn = wired.filter(({ kind }) => kind === 'own')
   const off = wiredOwn.length === 0 ? undefined : switchedOffIn(host, project, locations, wiredOwn)
   const entries =
     off === undefined

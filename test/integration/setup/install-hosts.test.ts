@@ -329,6 +329,8 @@ describe.concurrent('doctor finds', () => {
     writeFileSync(own, text.replace('{', '{ "disableAllHooks": true,'))
     const what = `${own} sets disableAllHooks, so Copilot CLI runs no hook`
     expect((await wrongIn(project)).map((one) => one.what)).toEqual([what])
+    project.write('.github/hooks/a.json', text)
+    expect(JSON.stringify(await wrongIn(project))).not.toContain(' runs ')
   })
 
   it.each([
