@@ -36,7 +36,10 @@ export interface GitAnswer {
   readonly detail: string
 }
 
-/** `until`: when git's process group is killed, by `performance.now()`. `address`: where pushes go, if fetches do not. `project`: see Holder. */
+/**
+ * `until`: when git's process group is killed, by `performance.now()`. `address`: where pushes go, if fetches do not.
+ * `project`: see Holder.
+ */
 export interface GitCall {
   readonly root: string
   readonly until: number
@@ -49,7 +52,7 @@ const TOO_LONG = 'it took too long, or answered too much'
 
 export async function runGit({ root, until, input }: GitCall, ...words: readonly string[]): Promise<GitAnswer> {
   const failed = (detail: string): GitAnswer => ({ status: undefined, bytes: Buffer.alloc(0), detail })
-  // To start and to kill it would take some 300 ms for each of many runs.
+  // Starting and killing it takes some 300 ms, for each of many runs.
   if (performance.now() >= until) return failed(TOO_LONG)
   const pieces: Buffer[] = []
   let length = 0
