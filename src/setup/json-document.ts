@@ -109,6 +109,6 @@ function findTwin(node: Node): string | undefined {
 
 function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; fault: string } {
   const before = body.slice(0, offset)
-  const fault = before === '' && body.startsWith(MARK) ? 'ByteOrderMark' : printParseErrorCode(error)
+  const fault = body.startsWith(MARK) ? 'ByteOrderMark' : printParseErrorCode(error)
   return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n'), fault }
 }

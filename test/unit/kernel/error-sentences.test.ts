@@ -95,7 +95,10 @@ describe('each error says what is wrong and what to do about it', () => {
       { path: '/s', property: 'hooks.Stop', expected: 'list' },
       { path: '/s', property: 'hooks', expected: 'unique' },
     ],
-    'already-wired': each('wiredBy', ['settings', 'same-command', 'scope', 'plugin'], { where: 'PLACE', command }),
+    'already-wired': [
+      ...each('wiredBy', ['settings', 'same-command', 'scope', 'plugin'], { where: 'PLACE', command }),
+      { where: 'PLACE', wiredBy: 'settings', command: undefined },
+    ],
     'rules-invalid': [{ path: 'rules.json', location: ', rule 1', detail: 'it is missing' }],
     'rules-not-of-host': [{ host: 'codex' }],
     'needs-answer': [{}],

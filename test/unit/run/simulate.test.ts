@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { skippedText } from '../../../src/run/machine/position.ts'
 import {
   answering,
   type Script,
@@ -13,6 +14,10 @@ const NOTHING: Script = { failures: new Map(), cases: new Map(), steps: new Map(
 const A = { id: 'a', prompt: 'p', artifact: 'a.json' }
 
 const phaseOf = (phase: object) => ready({ name: 'x', phases: [phase] }).definition.phases[0]
+
+it('a simulation has no history that lists its skipped steps', () => {
+  expect(skippedText(2)).toBe('2 steps or artifacts were skipped')
+})
 
 it('the answers of a script count for each step, or for the artifact', () => {
   const answer = answering({ ...NOTHING, failures: new Map(['a', 'a/2'].map((name) => [name, 1])) })

@@ -214,6 +214,22 @@ describe('finding', () => {
   })
 })
 
+it('has events at the top of a hooks.json of a host that reads such a file, and of no other', () => {
+  const host = { accepts: [], hooksFiles: ['hooks.json'] }
+  const eventsIn = (file: string, of = {}) =>
+    Object.keys(JSON.parse(addEntries('{"a": []}', ENTRIES, { file, host: { ...host, ...of } }, isOurHook)))
+  expect(eventsIn('/p/hooks.json')).toEqual(['a', ...EVENTS])
+  expect(eventsIn('/p/settings.json')).toEqual(['a', 'hooks'])
+  expect(eventsIn('/p/hooks.json', { hooksFiles: undefined })).toEqual(['a', 'hooks'])
+  const marked = thrownBy(() => addEntries('\ufeff{}', ENTRIES, { file: '/p/settings.json', host }, isOurHook))
+  expect(marked).toMatchObject({ args: { line: 1, column: 1, fault: 'ByteOrderMark' } })
+  const hooks = { file: '/p/hooks.json', host }
+  const text = addEntries('{ "Stop": [] }', ENTRIES, hooks, isOurHook)
+  expect(findCommands(text, hooks, isOurHook)).toHaveLength(ENTRIES.length)
+  expect(removeEntries(text, hooks, isOurHook)).toBe('{}')
+  expect(thrownBy(() => findCommands('{ "Stop": 1 }', hooks, isOurHook))).toMatchObject({ args: { property: 'Stop' } })
+})
+
 describe('a file that is not JSON is refused with line and column', () => {
   it.each([
     ['{\n  "a": 1,\n}', 3, 1, 'PropertyNameExpected'],
