@@ -147,6 +147,12 @@ function wasWatched(lock: string, identity: string): boolean {
   return false
 }
 
+/** Never throws. False for a lock that a killed process left. */
+export function isLocked(folder: string): boolean {
+  const stats = attempt(() => fs.lstatSync(path.join(folder, LOCK_FILE), { bigint: true, throwIfNoEntry: false }))
+  return stats !== undefined && !isStale(stats)
+}
+
 /** A future time (the clock was set back) is stale too. */
 function isStale(stats: fs.BigIntStats): boolean {
   return Math.abs(Date.now() - Number(stats.mtimeMs)) > STALE_MS

@@ -1,4 +1,5 @@
 import { fileIdentity, isAbsent, kindAt, pathIn, unlessAbsent } from '../../disk/file-facts.ts'
+import { isLocked } from '../../disk/lock.ts'
 import { tryRemoveFile } from '../../disk/write.ts'
 import { LOOP_GUARD_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { type Claim, claimKey, isSpent, type MarkerIdentity } from '../loop-guard.ts'
@@ -31,6 +32,8 @@ function tryClaim(folder: string, marker: MarkerIdentity, reread: Reread): Claim
     if (stale.length > 0) {
       // If the marker was replaced, the new one's claims look stale to us.
       if (!isPending(folder, marker)) return { kind: 'changed' }
+      // Abandoning removes the loop guard first. A marker without an id that bash writes then is the same one, rewritten.
+      if (marker.id === undefined && isLocked(folder)) return { kind: 'changed' }
       for (const claim of stale) tryRemoveFile(claimPath(folder, claim))
     }
     const claim = { key: claimKey(marker), slot: spent + 1 }

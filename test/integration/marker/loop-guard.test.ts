@@ -153,6 +153,16 @@ describe.concurrent('after a kill', () => {
     expect(run.durationMs).toBeLessThan(5000)
   })
 
+  it('a marker that bash rewrites while it is abandoned, without its loop guard, counts nothing anew', async () => {
+    const project = withMarker(SEED)
+    await stopTimes(project, 3)
+    project.write(LOCK, '')
+    resetByHand(project, project.read(MARKER))
+    expect(await stopTimes(project, 1)).toBe(0)
+    rmSync(project.at(LOCK))
+    expect(await stopTimes(project, 1)).toBe(1)
+  })
+
   it('temporary files are ignored, and removed with the marker', async () => {
     const project = withMarker(WITH_ID)
     project.write(`${FOLDER}/.postflight-claims/loop-guard.1-1-1.tmp`, '7')
