@@ -16,7 +16,12 @@ const LISTS = {
   story: (root?: string) => `\`${commandLine(['report'], root)}\` shows all tasks, also removed ones`,
 }
 
-const SETTINGS_SHAPES = { object: 'be an object', list: 'be a list', unique: 'occur only once' }
+const SETTINGS_SHAPES = {
+  object: 'be an object',
+  list: 'be a list',
+  boolean: 'be true or false',
+  unique: 'occur only once',
+}
 
 const WAIT_REFUSALS = {
   unowned: (task: string, root?: string) =>

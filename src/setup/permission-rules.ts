@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
 import { CLAUDE_SYNTAX } from '../hosts/hook-entries.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import { jsonObjectIn } from '../kernel/values.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
@@ -35,9 +37,20 @@ function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {
   return { path, accepts: CLAUDE_SYNTAX, property: 'permissions', shape: SHAPE }
 }
 
-/** Claude Code ignores the whole file if the rules in it have another shape (measured with 2.1.330). */
+/** The other settings that we read. `claude doctor` names each wrong value. */
+const READ = z.looseObject({
+  disableAllHooks: z.optional(z.boolean()),
+  env: z.optional(z.looseObject({})),
+  enabledPlugins: z.optional(z.looseObject({})),
+})
+
+/** Claude Code ignores the whole file if the rules, or one of these, have another shape (2.1.332). */
 export function requireRules(text: string, path: string): void {
   readDocument(text, settingsAt(path))
+  const [issue] = READ.safeParse(jsonObjectIn(text)).error?.issues ?? []
+  if (issue === undefined) return
+  const { expected } = issue as { expected: 'object' | 'boolean' }
+  throw new PostflightError('settings-wrong-shape', { path, property: issue.path.join('.'), expected })
 }
 
 export function addRules(text: string, path: string, rules: Rules): string {

@@ -1,23 +1,27 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { textIn } from '../../disk/read.ts'
 import { claudeEntries, fileOfCommand, type HookHost, withoutEventWord } from '../../hosts/hook-entries.ts'
 import { type CommandForm, commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/errors.ts'
 import { listed, oneLine, shellWord } from '../../kernel/text.ts'
-import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
+import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findCommandForm, isExecutable } from '../../project/root.ts'
 import { isInstalled, type WiredCommand } from '../claude-hooks.ts'
 import { packageTool } from '../install/done-proposal.ts'
 import { hookCommand, ourHooks } from '../install/our-hooks.ts'
 import * as wiring from '../install/wiring.ts'
-import type { Scope } from '../settings-paths.ts'
+import { claudeFolder, type Scope } from '../settings-paths.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, project: string, elsewhere: boolean): DoctorFinding[] {
   const locations = wiring.sessionLocations(context, project)
-  const wired = [...locations.flatMap((one) => wiredBySettings(context, one, project)), ...wiredByPlugin(locations)]
+  const wired = [
+    ...locations.flatMap((one) => wiredBySettings(context, one, project)),
+    ...wiredByPlugin(context, locations),
+  ]
   const off = switchedOff(context, elsewhere && wired.length === 0 ? [] : locations)
   const repair = 'repair the file by hand: until then Claude Code may ignore all of it'
   const faults = locations.flatMap(({ fault, kind }) =>
@@ -142,13 +146,28 @@ function wiredBySettings(context: CommandContext, location: wiring.SettingsLocat
   ]
 }
 
-function wiredByPlugin(locations: wiring.Locations): Wired[] {
+function wiredByPlugin(context: CommandContext, locations: wiring.Locations): Wired[] {
   const plugin = wiring.enabledPlugin(locations)
   if (plugin === undefined) return []
   const where = `the plugin ${plugin.name}`
-  const finding = good('settings', `${where} brings the hook (${plugin.file})`)
+  const unknown = `${plugin.file} enables ${where}, but Claude Code does not know its marketplace, so it does not load it`
+  const finding =
+    plugin.isManaged || knowsMarketplace(context, locations, plugin.name)
+      ? good('settings', `${where} brings the hook (${plugin.file})`)
+      : bad('settings', unknown, 'add its marketplace with `claude plugin marketplace add`')
   const removal = plugin.isManaged ? undefined : `claude plugin disable ${shellWord(plugin.name)}`
   return [{ where, removal, stops: [plugin.name], shared: true, finding, rank: 2 }]
+}
+
+/** Those that project settings name are added at the first start after the folder is trusted (2.1.332). */
+function knowsMarketplace(context: CommandContext, locations: wiring.Locations, plugin: string): boolean {
+  const named = (name: string) => variable(context.environment, `CLAUDE_CODE_PLUGIN_${name}_DIR`)
+  const folder = named('CACHE') ?? path.join(claudeFolder(context, 'user', ''), 'plugins')
+  const added = jsonObjectIn(textIn(path.join(folder, 'known_marketplaces.json')) ?? '')
+  const users = locations.filter(({ scope }) => scope === 'user')
+  const lists = [added, ...users.map(({ text }) => jsonObjectIn(text).extraKnownMarketplaces)]
+  const name = plugin.slice(plugin.indexOf('@') + 1)
+  return named('SEED') !== undefined || lists.some((list) => isJsonObject(list) && Object.hasOwn(list, name))
 }
 
 type WiredHost = Pick<HookHost, 'tellsProject' | 'entries'> & Readonly<{ hostOption: string }>

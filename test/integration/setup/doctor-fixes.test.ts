@@ -96,7 +96,8 @@ const init: Action = ({ cli }) => cli('init', { answers: Array(5).fill('y') })
 const clear: Action = ({ cli }) => cli('clear 7')
 
 const OFF = { env: { POSTFLIGHT_DISABLE: '1' } }
-const PLUGIN = { enabledPlugins: { 'postflight-guard@x': true } }
+const ENABLED = { enabledPlugins: { 'postflight-guard@x': true } }
+const PLUGIN = { ...ENABLED, extraKnownMarketplaces: { x: {} } }
 
 const withoutStop = rewrite(SETTINGS, (text) =>
   JSON.stringify(JSON.parse(text), (key, value) => (key === 'Stop' ? undefined : value)),
@@ -366,6 +367,8 @@ describe.concurrent('doctor finds', () => {
 
   it('the plugin alone right', async () => {
     const wired = withPackage()
+    set(USER, ENABLED)(wired)
+    expect((await findingsOf(wired.cli)).wrong[0]?.what).toContain('does not know its marketplace')
     set(USER, PLUGIN)(wired)
     expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
   })

@@ -319,17 +319,17 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     expect(project.snapshot('.claude')).toEqual({ 'settings.json': text })
   })
 
-  it.each(['null', '{"ask":{}}', '{"deny":"x"}'])(
-    'settings with permissions that make Claude Code ignore all of them: %s',
-    async (permissions) => {
-      const text = settingsWith(LAUNCHER).replace('{', `{"permissions":${permissions},`)
-      const project = projectWith(text)
-      const refused = { status: 65, stderr: expect.stringMatching(/"permissions(\.\w+)?" must be/) }
-      for (const command of ['install', 'uninstall']) expect(await project.cli([command])).toMatchObject(refused)
-      expect((await findingsOf(project.cli)).wrong[0]?.what).toContain('"permissions')
-      expect(project.read(SETTINGS)).toBe(text)
-    },
-  )
+  it.each([
+    ...['"permissions":null', '"permissions":{"ask":{}}', '"permissions":{"deny":"x"}'],
+    ...['"disableAllHooks":"false"', '"env":[]', '"enabledPlugins":null'],
+  ])('settings with a value that makes Claude Code ignore all of them: %s', async (wrong) => {
+    const text = settingsWith(LAUNCHER).replace('{', `{${wrong},`)
+    const project = projectWith(text)
+    const refused = { status: 65, stderr: expect.stringMatching(/"\w+(\.\w+)?" must be/) }
+    for (const command of ['install', 'uninstall']) expect(await project.cli([command])).toMatchObject(refused)
+    expect((await findingsOf(project.cli)).wrong[0]?.what).toContain(wrong.slice(0, 4))
+    expect(project.read(SETTINGS)).toBe(text)
+  })
 
   it.each([
     ['{,', 'invalid JSON'],
