@@ -325,9 +325,10 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   ])('settings with a value that makes Claude Code ignore all of them: %s', async (wrong) => {
     const text = settingsWith(LAUNCHER).replace('{', `{${wrong},`)
     const project = projectWith(text)
-    const refused = { status: 65, stderr: expect.stringMatching(/"\w+(\.\w+)?" must be/) }
+    const key = wrong.slice(0, wrong.indexOf(':') - 1)
+    const refused = { status: 65, stderr: expect.stringMatching(new RegExp(`${key}(\\.\\w+)?" must be`)) }
     for (const command of ['install', 'uninstall']) expect(await project.cli([command])).toMatchObject(refused)
-    expect((await findingsOf(project.cli)).wrong[0]?.what).toContain(wrong.slice(0, 4))
+    expect((await findingsOf(project.cli)).wrong[0]?.what).toContain(key)
     expect(project.read(SETTINGS)).toBe(text)
   })
 
