@@ -50,7 +50,7 @@ export function requireRules(text: string, path: string): void {
   const [issue] = READ.safeParse(jsonObjectIn(text)).error?.issues ?? []
   if (issue === undefined) return
   const { expected } = issue as { expected: 'object' | 'boolean' }
-  throw new PostflightError('settings-wrong-shape', { path, property: issue.path.join('.'), expected })
+  throw new PostflightError('settings-wrong-shape', { path, property: String(issue.path[0]), expected })
 }
 
 export function addRules(text: string, path: string, rules: Rules): string {

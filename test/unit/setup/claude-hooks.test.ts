@@ -10,6 +10,7 @@ import {
 } from '../../../src/hosts/hook-entries.ts'
 import { isJsonObject } from '../../../src/kernel/values.ts'
 import { addEntries, findCommands, isInstalled, isOurHook, removeEntries } from '../../../src/setup/claude-hooks.ts'
+import { requireRules } from '../../../src/setup/permission-rules.ts'
 import { thrownBy } from '../builders.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
@@ -228,6 +229,13 @@ it('has events at the top of a hooks.json of a host that reads such a file, and 
   expect(findCommands(text, hooks, isOurHook)).toHaveLength(ENTRIES.length)
   expect(removeEntries(text, hooks, isOurHook)).toBe('{}')
   expect(thrownBy(() => findCommands('{ "Stop": 1 }', hooks, isOurHook))).toMatchObject({ args: { property: 'Stop' } })
+})
+
+it('settings of which Claude Code would ignore all are refused', () => {
+  const fault = thrownBy(() => requireRules('{"disableAllHooks":0}', 'a.json'))
+  const args = { path: 'a.json', property: 'disableAllHooks', expected: 'boolean' }
+  expect(fault).toMatchObject({ code: 'settings-wrong-shape', args })
+  requireRules('{"disableAllHooks":false,"env":{"A":"b"},"enabledPlugins":{}}', 'a.json')
 })
 
 describe('a file that is not JSON is refused with line and column', () => {
