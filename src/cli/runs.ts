@@ -95,11 +95,10 @@ export async function publishEnd(context: CommandContext, folder: TaskFolder): P
     const detail = says.replace(/: `.*/, '')
     context.note(`the end of the earlier run (${state.outcome}) was not published: ${quote(detail)}`)
     if (share.commit === '') return
-    const ref = `refs/postflight/${state.id}`
-    const git = context.rootOption === undefined ? ['git'] : ['git', '-C', folder.root]
+    const { removalCommand } = await import('../run/shared/ref-store.ts')
+    const root = context.rootOption === undefined ? undefined : folder.root
     // Another machine may have taken it since.
-    const lease = `--force-with-lease=${ref}:${share.commit}`
-    const remove = [...git, 'push', lease, share.remote, `:${ref}`].map(shellWord).join(' ')
+    const remove = removalCommand(share.remote, state.id, root, share.commit)
     context.note(`if it still shows as running in ${share.remote}, \`${remove}\` removes it there`)
   }
 }

@@ -3,7 +3,6 @@ import { COMMAND_PATIENCE_MS, retryWhileLocked } from '../../disk/lock.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorMessage, PostflightError } from '../../kernel/errors.ts'
 import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
-import { shellWord } from '../../kernel/text.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
 import { pathInSpecs, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isResumable } from '../machine/position.ts'
@@ -20,6 +19,7 @@ import {
   isRemote,
   pushRun,
   readBlob,
+  removalCommand,
   requireRemote,
   sharedRef,
   treeFault,
@@ -186,8 +186,7 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
       // A backup of the remote, or a person, brought an older version of ours back.
       const isSetBack = older.status === 0 && there?.machine !== undefined && there.nonce === share.nonce
       if (there !== undefined && !isSetBack) throw await lose(attempt, pushed.there, commit)
-      const git = root ? ['git', '-C', root] : ['git']
-      const remove = [...git, 'push', remote, `:${sharedRef(run)}`].map(shellWord).join(' ')
+      const remove = removalCommand(remote, run, root)
       const what = isSetBack ? 'was set back there to an older version' : 'no longer leads to a run there'
       throw notPublished(`its ref ${what}: \`${remove}\` removes it, then publish again`)
     }

@@ -1,4 +1,5 @@
 import { PostflightError } from '../../kernel/errors.ts'
+import { shellWord } from '../../kernel/text.ts'
 import { EXACT, type GitAnswer, type GitCall, runGit } from './isolated-git.ts'
 
 /** A shared run in git: its ref, which changes by compare-and-swap (docs/shared-runs.md), and its files, never checked out. */
@@ -16,6 +17,14 @@ export function isRunId(word: string): boolean {
 export function sharedRef(run: string): string {
   if (!RUN_ID.test(run)) throw new PostflightError('shared-run-id', { run })
   return `${REFS}${run}`
+}
+
+/** Removes a run from the remote. `lease`: only if its ref is at that commit. `root`: if the shell may be elsewhere. */
+export function removalCommand(remote: string, run: string, root: string | undefined, lease?: string): string {
+  const ref = sharedRef(run)
+  const git = root ? ['git', '-C', root] : ['git']
+  const options = lease === undefined ? [] : [`--force-with-lease=${ref}:${lease}`]
+  return [...git, 'push', ...options, remote, `:${ref}`].map(shellWord).join(' ')
 }
 
 /** The refs are read where they are pushed, which may be another address (`pushurl`). */
