@@ -7,6 +7,7 @@ import { checkFailed, checkList, checksPassed, outputLines, since } from '../mar
 import { clearFolder, contentOf, type FolderContent, recordCleared, uncheckedNames } from '../marker/clear-files.ts'
 import { type Caller, decideFolder, type Marker, mayHaveChecks, NO_CHECKS, remainingSteps } from '../marker/marker.ts'
 import { mustBeKept, requireReadable } from '../marker/marker-store.ts'
+import type { prove } from '../marker/prove.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey } from '../marker/stored-marker.ts'
 import { type CommandContext, displayPath } from '../project/command-context.ts'
@@ -69,7 +70,11 @@ export interface ClearResult {
   readonly lines: readonly string[]
 }
 
-export async function clearOne(context: CommandContext, folder: TaskFolder, clearing: Clearing) {
+export async function clearOne(
+  context: CommandContext,
+  folder: TaskFolder,
+  clearing: Clearing,
+): Promise<ClearResult | undefined> {
   const found = contentOf(folder, clearing.returnMeta)
   if (!clearing.isWanted(found)) return undefined
   const before = markersIn(found)
@@ -80,73 +85,36 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
   if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) {
     const [kept] = keptNames
-    if (kept === undefined) return undefined
-    const clear = commandLine(['clear', taskWord(folder)], context.rootOption)
-    const path = markerDisplayPath(folder, kept)
-    const why = `--unchecked does not remove an abandoned marker that has checks (${path})`
-    return { lines: [`nothing to clear: ${why}; when they pass, or in a plain terminal: ${clear}`] }
+    return kept === undefined ? undefined : onlyUnchecked(context, folder, kept)
   }
-  const refused = (refusal: Refusal['refusal'], commands: readonly string[], since?: string): ClearResult => {
+  const caller = { session: context.session, runChecks: clearing.runChecks }
+  const skipsChecks = clearing.unchecked || clearing.orphaned
+  const decision = skipsChecks ? NO_CHECKS : decideFolder(before.pending, before.abandoned, caller)
+  const { commands } = decision
+  const refused = (refusal: Refusal['refusal'], since?: string): ClearResult => {
     const path = pathOf(folder, before, commands[0])
     // It never skips a check of an abandoned marker.
     const unchecked = before.pending !== undefined
     return keptBecause(aboutMarker(folder, before.pending), commands, { path, refusal, unchecked, since })
   }
-  const { session } = context
-  const caller = { session, runChecks: clearing.runChecks }
-  const skipsChecks = clearing.unchecked || clearing.orphaned
-  const decision = skipsChecks ? NO_CHECKS : decideFolder(before.pending, before.abandoned, caller)
-  const { commands } = decision
   // Only the receipts of `postflight done` keep the next stop from making the marker again.
   const isNeeded = decision.refusal !== undefined || commands.length > 0
   const refusal = isNeeded && isSessionFolder(folder) ? 'done' : decision.refusal
-  if (refusal !== undefined) return refused(refusal, commands)
-  if (clearing.dryRun) {
-    for (const read of [found.pending, ...found.abandoned]) requireReadable(read)
-    const { pending } = found
-    const keepsText = pending?.kind === 'marker' && pending.marker.fields === undefined && pending.text !== ''
-    return clearedAs('would clear', context, folder, before.pending, {
-      files,
-      checks: [],
-      unchecked: keepsUnchecked && mustBeKept(pending),
-      first: commands.length === 0 ? [] : [`after ${checkList(commands)}`],
-      last: keepsText ? [`its text does not parse and would be kept as ${UNPARSED_FILE}`] : [],
-    })
-  }
-  let done: readonly RunCheck[] = []
-  if (commands.length > 0) {
-    const { prove } = await import('../marker/prove.ts')
-    const proof = await prove(context, folder, before.pending, decision, clearing.timeout)
-    if (proof.kind === 'busy') return refused('running', commands, since(proof.sinceMs, context.nowMs))
-    if (proof.failed !== undefined) {
-      const { run, output } = proof.failed
-      const path = pathOf(folder, before, run)
-      const message = `${path}: the ${checkFailed(proof.failed)}, so the marker stays. The end of its output:`
-      const failed = failedCheckData(proof.failed)
-      const kept = { ...aboutMarker(folder, before.pending), why: 'failed', message, checks: commands, failed } as const
-      return { kept, lines: [message, ...outputLines(output)] }
-    }
-    done = proof.done
-  }
-  const keptBefore = unparsedNames(folder)
-  let result: ReturnType<typeof clearFolder>
-  try {
-    result = clearFolder(folder, {
-      returnMeta: clearing.returnMeta,
-      keepsUnchecked,
-      still: (seen) => clearing.isWanted(seen) && (skipsChecks || isProven(seen, before.pending, caller, done)),
-    })
-  } catch (error) {
-    // A marker that is gone although its folder could not be synced was not removed by hand.
-    const { pending, abandoned } = contentOf(folder)
-    const isGone = pending === undefined && abandoned.length === 0
-    if (isGone) recordCleared(context, folder, { ...before, marker: before.pending, isUnchecked: false }, done)
-    throw error
-  }
-  if (result === undefined) {
-    // A marker was made since the search. For `--orphaned` it belongs to another session, and needs no message.
-    return clearing.orphaned ? undefined : refused('replaced', commands)
-  }
+  if (refusal !== undefined) return refused(refusal)
+  if (clearing.dryRun) return wouldClear(context, folder, found, { files, commands, keepsUnchecked })
+  const proof = await proofOf(context, folder, before.pending, decision, clearing.timeout)
+  if (proof.kind === 'busy') return refused('running', since(proof.sinceMs, context.nowMs))
+  if (proof.failed !== undefined) return keptByFailure(folder, before, commands, proof.failed)
+  const { done } = proof
+  const textsBefore = unparsedNames(folder)
+  const result = removeFiles(context, folder, before, done, {
+    returnMeta: clearing.returnMeta,
+    keepsUnchecked,
+    still: (seen) => clearing.isWanted(seen) && (skipsChecks || isProven(seen, before.pending, caller, done)),
+  })
+  // A marker was made since the search. For `--orphaned` it belongs to another session, and needs no message.
+  if (result === undefined) return clearing.orphaned ? undefined : refused('replaced')
+  const keptTexts = unparsedNames(folder).filter((name) => !textsBefore.includes(name))
   const [abandoned] = result.abandoned
   if (abandoned !== undefined && isSessionFolder(folder)) {
     const { endAbandoned } = await import('../done/done-state.ts')
@@ -160,7 +128,6 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
   const unticked = untickedNote(marker).map((note) => `steps ${note}`)
   const details = [...(marker ? [] : [withoutMarker]), ...passed, ...unticked]
   recordCleared(context, folder, { ...result, marker }, done, details.join('; ') || undefined)
-  const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
   const owner = marker?.hostSession
   const cleared = clearedAs('cleared', context, folder, marker, {
     files: result.files,
@@ -168,11 +135,74 @@ export async function clearOne(context: CommandContext, folder: TaskFolder, clea
     unchecked: result.isUnchecked,
     first: passed,
     last: [
-      ...(owner === undefined || owner === session ? [] : [`it belonged to session ${oneLine(owner, 80)}`]),
+      ...(owner === undefined || owner === context.session ? [] : [`it belonged to session ${oneLine(owner, 80)}`]),
       ...(keptTexts.length === 0 ? [] : [`its text does not parse and is kept as ${keptTexts.join(', ')}`]),
     ],
   })
   return { ...cleared, settles: result.abandoned.map(({ id }) => id) }
+}
+
+function onlyUnchecked({ rootOption }: CommandContext, folder: TaskFolder, kept: string): ClearResult {
+  const clear = commandLine(['clear', taskWord(folder)], rootOption)
+  const path = markerDisplayPath(folder, kept)
+  const why = `--unchecked does not remove an abandoned marker that has checks (${path})`
+  return { lines: [`nothing to clear: ${why}; when they pass, or in a plain terminal: ${clear}`] }
+}
+
+function wouldClear(
+  context: CommandContext,
+  folder: TaskFolder,
+  { pending, abandoned }: FolderContent,
+  { files, commands, keepsUnchecked }: { files: string[]; commands: readonly string[]; keepsUnchecked: boolean },
+): ClearResult {
+  for (const read of [pending, ...abandoned]) requireReadable(read)
+  const marker = pending?.kind === 'marker' ? pending.marker : undefined
+  const keepsText = pending?.kind === 'marker' && marker?.fields === undefined && pending.text !== ''
+  return clearedAs('would clear', context, folder, marker, {
+    files,
+    checks: [],
+    unchecked: keepsUnchecked && mustBeKept(pending),
+    first: commands.length === 0 ? [] : [`after ${checkList(commands)}`],
+    last: keepsText ? [`its text does not parse and would be kept as ${UNPARSED_FILE}`] : [],
+  })
+}
+
+async function proofOf(...[context, folder, pending, decision, timeout]: Parameters<typeof prove>) {
+  if (decision.commands.length === 0) return { kind: 'done' as const, done: [], failed: undefined }
+  // Loaded only if there are checks.
+  const { prove } = await import('../marker/prove.ts')
+  return prove(context, folder, pending, decision, timeout)
+}
+
+function keptByFailure(
+  folder: TaskFolder,
+  before: Markers,
+  checks: readonly string[],
+  failure: FailedCheck,
+): ClearResult {
+  const path = pathOf(folder, before, failure.run)
+  const message = `${path}: the ${checkFailed(failure)}, so the marker stays. The end of its output:`
+  const failed = failedCheckData(failure)
+  const kept = { ...aboutMarker(folder, before.pending), why: 'failed', message, checks, failed } as const
+  return { kept, lines: [message, ...outputLines(failure.output)] }
+}
+
+function removeFiles(
+  context: CommandContext,
+  folder: TaskFolder,
+  before: Markers,
+  done: readonly RunCheck[],
+  removal: Parameters<typeof clearFolder>[1],
+) {
+  try {
+    return clearFolder(folder, removal)
+  } catch (error) {
+    // A marker that is gone although its folder could not be synced was not removed by hand.
+    const { pending, abandoned } = contentOf(folder)
+    const isGone = pending === undefined && abandoned.length === 0
+    if (isGone) recordCleared(context, folder, { ...before, marker: before.pending, isUnchecked: false }, done)
+    throw error
+  }
 }
 
 type Cleared = Pick<ClearDocument['cleared'][number], 'files' | 'checks' | 'unchecked'>
@@ -203,6 +233,8 @@ function unparsedNames({ path: folder }: TaskFolder): string[] {
   return fs.readdirSync(folder).filter((name) => name.startsWith(UNPARSED_FILE))
 }
 
+type Markers = ReturnType<typeof markersIn>
+
 function markersIn({ pending, abandoned }: FolderContent) {
   return {
     pending: pending?.kind === 'marker' ? pending.marker : undefined,
@@ -210,7 +242,7 @@ function markersIn({ pending, abandoned }: FolderContent) {
   }
 }
 
-function pathOf(folder: TaskFolder, { pending, abandoned }: ReturnType<typeof markersIn>, run?: string): string {
+function pathOf(folder: TaskFolder, { pending, abandoned }: Markers, run?: string): string {
   const isPending = pending?.checks.some((check) => check.run === run) ?? abandoned.length === 0
   return markerDisplayPath(folder, isPending || abandoned.length === 0 ? MARKER_FILE : ABANDONED_FILE)
 }
@@ -241,7 +273,9 @@ function leftSteps(marker: Marker | undefined): string[] {
   return marker === undefined ? [] : remainingSteps(marker).map(({ name }) => name)
 }
 
-export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>) {
+type FailedCheck = NonNullable<ReturnType<typeof failedOf>>
+
+export function failedCheckData(failed: FailedCheck) {
   const { failure, run, durationMs, output } = failed
   return {
     run,
