@@ -2,7 +2,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { kindAt } from '../disk/file-facts.ts'
 import { commandLine } from '../kernel/command-line.ts'
-import { asPostflightError, messageOf, PostflightError } from '../kernel/errors.ts'
+import { argumentsOf, asPostflightError, messageOf, PostflightError } from '../kernel/errors.ts'
 import { RUN_SHARE_FILE } from '../kernel/files.ts'
 import { oneLine, quote, shellWord } from '../kernel/text.ts'
 import { variable } from '../kernel/values.ts'
@@ -72,9 +72,9 @@ export async function publishChange(context: CommandContext, folder: TaskFolder)
   try {
     await withRemote(context, () => publishRun(folder, machineOf(context)))
   } catch (error) {
-    const { code, args } = asPostflightError(error)
-    if (code === 'not-published' && 'detail' in args) context.note(notPublished(context, folder, String(args.detail)))
-    else if (code === 'share-unreadable') context.note(messageOf(error))
+    const failed = argumentsOf(error, 'not-published')
+    if (failed !== undefined) context.note(notPublished(context, folder, `${failed.detail}${failed.advice}`))
+    else if (asPostflightError(error).code === 'share-unreadable') context.note(messageOf(error))
     else throw error
   }
 }
@@ -88,11 +88,9 @@ export async function publishEnd(context: CommandContext, folder: TaskFolder): P
   try {
     await withRemote(context, () => publishRun(folder, machineOf(context)))
   } catch (error) {
-    const { code, args } = asPostflightError(error)
-    if (code === 'workflow-moved') return context.note(messageOf(error, context.rootOption))
-    const says = code === 'not-published' && 'detail' in args ? String(args.detail) : messageOf(error)
+    if (asPostflightError(error).code === 'workflow-moved') return context.note(messageOf(error, context.rootOption))
     // Its advice would be about the next run in this folder.
-    const detail = says.replace(/: `.*/, '')
+    const detail = argumentsOf(error, 'not-published')?.detail ?? messageOf(error)
     context.note(`the end of the earlier run (${state.outcome}) was not published: ${quote(detail)}`)
     if (share.commit === '') return
     const { removalCommand } = await import('../run/shared/ref-store.ts')

@@ -220,8 +220,9 @@ const NO = {
     `task ${a.task} has another run of "${a.name}", which has not ended: end it with \`${workflowCommand('abort', a.task, root)}\`, then fetch ${a.run} again.`,
   'not-shared': (a: { task: string }, root) =>
     `the run of task ${a.task} is not shared: \`${workflowCommand('share', a.task, root)}\` publishes it to a remote.`,
-  'not-published': (a: { task: string; remote: string; detail: string }, root) =>
-    `the run of task ${a.task} was not published to "${a.remote}": ${a.detail}. It goes on here; \`${workflowCommand('publish', a.task, root)}\` tries again.`,
+  /** `advice`: empty, or a colon and what helps the run that is in the folder now. */
+  'not-published': (a: { task: string; remote: string; detail: string; advice: string }, root) =>
+    `the run of task ${a.task} was not published to "${a.remote}": ${a.detail}${a.advice}. It goes on here; \`${workflowCommand('publish', a.task, root)}\` tries again.`,
   'not-taken': (a: { run: string; remote: string; detail: string; claim: 'refused' | 'unanswered' | 'unplaced' }) =>
     ({
       refused: `${a.run} was not taken over from "${a.remote}": ${a.detail}.`,

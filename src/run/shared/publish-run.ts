@@ -1,8 +1,9 @@
 import { newNonce } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, retryWhileLocked } from '../../disk/lock.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { asPostflightError, errorMessage, PostflightError } from '../../kernel/errors.ts'
+import { argumentsOf, asPostflightError, messageOf, PostflightError } from '../../kernel/errors.ts'
 import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
+import { shellWord } from '../../kernel/text.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
 import { pathInSpecs, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isResumable } from '../machine/position.ts'
@@ -17,6 +18,7 @@ import {
   fetchRuns,
   hasCommit,
   isRemote,
+  type Pushed,
   pushRun,
   readBlob,
   removalCommand,
@@ -90,13 +92,14 @@ export async function publishRun(folder: TaskFolder, machine: Machine): Promise<
     await push(folder, machine, false)
     return remote
   } catch (error) {
-    const { code, args } = asPostflightError(error)
-    if (code === 'workflow-moved') throw error
-    const says = code === 'not-published' && 'detail' in args ? String(args.detail) : errorMessage(code, args)
-    const detail = says.replace(/\.$/, '')
+    if (asPostflightError(error).code === 'workflow-moved') throw error
+    const { detail, advice } = argumentsOf(error, 'not-published') ?? {
+      detail: messageOf(error).replace(/\.$/, ''),
+      advice: '',
+    }
     // The record may be what cannot be written.
-    await changeShare(folder, (now) => ({ ...now, problem: detail })).catch(() => {})
-    throw new PostflightError('not-published', { task: taskWord(folder), remote, detail }, error)
+    await changeShare(folder, (now) => ({ ...now, problem: `${detail}${advice}` })).catch(() => {})
+    throw new PostflightError('not-published', { task: taskWord(folder), remote, detail, advice }, error)
   }
 }
 
@@ -110,107 +113,150 @@ export async function releaseRun(folder: TaskFolder, machine: Machine): Promise<
 
 async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): Promise<void> {
   const limit = gitCall(folder.root)
-  const { nowMs, rootOption } = machine
-  // The record keeps the advice, which another command may print.
-  const root = rootOption && folder.root
   for (;;) {
-    const { state, share, files } = await underLock(folder, (state) => {
-      refuseMoved(folder, state)
-      const share = shareOf(folder, state.id)
-      if (share === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
-      return { state, share, files: readRunFiles(folder.path, state.definition) }
-    })
-    // A run that has ended is only published.
-    const releases = isRelease && isResumable(state)
-    const { remote, run, commit: expected } = share
-    const notPublished = (detail: string, cause?: unknown): PostflightError =>
-      new PostflightError('not-published', { task: taskWord(folder), remote, detail }, cause)
-    const shareWords = ['workflow', 'share', taskWord(folder)]
-    const call = await requireRemote(limit, remote).catch((error: unknown) => {
-      if (asPostflightError(error).code !== 'remote-unknown') throw error
-      const again = `${commandLine(shareWords, root)} REMOTE`
-      throw notPublished(`that remote is gone or renamed: \`${again}\` uses another name`, error)
-    })
-    const attempt: Attempt = { call, folder, share, nowMs }
-    if (files instanceof PostflightError) throw await fencedOr(files, attempt)
-    const { generation, nonce, sinceMs } = share
-    const held = releases
-      ? { machine: undefined, session: undefined, sinceMs: nowMs }
-      : { machine: machine.name, session: state.hostSession, sinceMs }
-    const place = { path: pathInSpecs(folder), project: call.project }
-    const holder = Buffer.from(formatHolder({ generation, nonce, ...place, ...held }))
-    const tree = new Map([
-      ['state.json', Buffer.from(formatState(state))],
-      ['holder.json', holder],
-      ...[...files].map(([name, bytes]) => [`folder/${name}`, bytes] as const),
-    ])
-    const gone = `its ref is gone from the remote: \`${commandLine([...shareWords, remote], root)}\` publishes it again`
-    const fault = whyRefused(tree)
-    if (fault !== undefined) throw await fencedOr(notPublished(fault), attempt)
-    // After some weeks, git removes a commit without a ref.
-    if (expected !== '' && !(await hasCommit(call, expected))) {
-      if ((await commitOf(call, remote, run)) === '') throw notPublished(gone)
-      await fetchRuns(call, remote, [run])
-    }
-    const written = await writeTree(call, tree)
-    const isSame = expected !== '' && (await treeIn(call, expected)) === written
-    const subject = releases ? `${run}: released` : `${run}: ${state.phase}, transition ${state.sequence}`
-    const commit = isSame ? expected : await writeCommit(call, written, expected, subject)
-    // Noted before sending, so that after a kill the next process recognizes the commit.
-    if (!isSame)
-      await changeShare(folder, (now) => ({
-        ...now,
-        sent: [...now.sent.filter((one) => one !== commit), commit].slice(-MAX_SENT),
-      }))
-    const pushed = await pushRun(call, { remote, run, commit, expected })
-    if (pushed.outcome === 'gone') throw notPublished(gone)
-    if (pushed.outcome === 'failed') throw notPublished(pushed.detail)
-    const isForeign = pushed.there !== commit && !isOurs(shareOf(folder, run), pushed.there)
-    const there = pushed.there === commit ? undefined : await holderAt(call, pushed.there)
-    if (pushed.outcome === 'published' && (pushed.there === commit || (isForeign && there !== undefined))) {
-      const facts = { publishedMs: nowMs, sequence: state.sequence, problem: undefined }
-      const noted = changeShare(folder, (now) =>
-        now.commit === expected ? { ...now, commit, sent: [], ...facts } : now,
-      )
-      // `sent` already has the commit, so the next publish recognizes it.
-      await noted.catch(() => {})
-      if (!releases && pushed.there !== commit) throw await lose(attempt, pushed.there, commit, commit)
-      if (!releases || (await endReleased(attempt, state.sequence))) return
-      // A hook changed the run while it was being sent.
-      continue
-    }
-    if (isForeign) {
-      // A copy of this checkout shares our nonce, and has a newer version.
-      const older = await runGit(call, 'merge-base', '--is-ancestor', pushed.there, commit)
-      if (older.status !== 0 && older.status !== 1) throw notPublished(older.detail)
-      // A backup of the remote, or a person, brought an older version of ours back.
-      const isSetBack = older.status === 0 && there?.machine !== undefined && there.nonce === share.nonce
-      if (there !== undefined && !isSetBack) throw await lose(attempt, pushed.there, commit)
-      const remove = removalCommand(remote, run, root)
-      const what = isSetBack ? 'was set back there to an older version' : 'no longer leads to a run there'
-      throw notPublished(`its ref ${what}: \`${remove}\` removes it, then publish again`)
-    }
-    // An earlier commit of ours arrived late. After a release anyone may have the run; until then it can be released anew.
-    if (there?.machine === undefined) {
-      if (!releases) throw await lose(attempt, pushed.there, commit, pushed.there)
-      if ((await isPublished(call, commit, pushed.there)) && (await endReleased(attempt, state.sequence))) return
-    }
-    await changeShare(folder, (now) => ({ ...now, commit: pushed.there }))
+    const attempt = await begin(folder, machine, isRelease, limit)
+    const commit = await composeCommit(attempt)
+    const { remote, run, commit: expected } = attempt.share
+    const pushed = await pushRun(attempt.call, { remote, run, commit, expected })
+    if (pushed.outcome === 'gone') throw notPublished(attempt, ...refIsGone(attempt))
+    if (pushed.outcome === 'failed') throw notPublished(attempt, pushed.detail)
+    if (await isDone(attempt, commit, pushed)) return
   }
+}
+
+interface Attempt {
+  readonly call: GitCall
+  readonly folder: TaskFolder
+  readonly machine: Machine
+  readonly state: WorkflowState
+  /** As it was before the attempt. */
+  readonly share: ShareRecord
+  /** An error if they cannot be read. */
+  readonly files: ReturnType<typeof readRunFiles>
+  /** A run that has ended is only published. */
+  readonly releases: boolean
+}
+
+async function begin(folder: TaskFolder, machine: Machine, isRelease: boolean, limit: GitCall): Promise<Attempt> {
+  const read = await underLock(folder, (state) => {
+    refuseMoved(folder, state)
+    const share = shareOf(folder, state.id)
+    if (share === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
+    return { state, share, files: readRunFiles(folder.path, state.definition) }
+  })
+  const attempt = { ...read, call: limit, folder, machine, releases: isRelease && isResumable(read.state) }
+  const call = await requireRemote(limit, read.share.remote).catch((error: unknown) => {
+    if (asPostflightError(error).code !== 'remote-unknown') throw error
+    throw notPublished(
+      attempt,
+      'that remote is gone or renamed',
+      `: \`${shareLine(attempt)} REMOTE\` uses another name`,
+    )
+  })
+  return { ...attempt, call }
+}
+
+/** Returns the commit of the run as it is here, which may be published already. */
+async function composeCommit(attempt: Attempt): Promise<string> {
+  const { call, folder, machine, state, share, files, releases } = attempt
+  if (files instanceof PostflightError) throw await fencedOr(files, attempt)
+  const { remote, run, commit: expected, generation, nonce, sinceMs } = share
+  const held = releases
+    ? { machine: undefined, session: undefined, sinceMs: machine.nowMs }
+    : { machine: machine.name, session: state.hostSession, sinceMs }
+  const place = { path: pathInSpecs(folder), project: call.project }
+  const tree = new Map([
+    ['state.json', Buffer.from(formatState(state))],
+    ['holder.json', Buffer.from(formatHolder({ generation, nonce, ...place, ...held }))],
+    ...[...files].map(([name, bytes]) => [`folder/${name}`, bytes] as const),
+  ])
+  const fault = whyRefused(tree)
+  if (fault !== undefined) throw await fencedOr(notPublished(attempt, fault), attempt)
+  // After some weeks, git removes a commit without a ref.
+  if (expected !== '' && !(await hasCommit(call, expected))) {
+    if ((await commitOf(call, remote, run)) === '') throw notPublished(attempt, ...refIsGone(attempt))
+    await fetchRuns(call, remote, [run])
+  }
+  const written = await writeTree(call, tree)
+  if (expected !== '' && (await treeIn(call, expected)) === written) return expected
+  const subject = releases ? `${run}: released` : `${run}: ${state.phase}, transition ${state.sequence}`
+  const commit = await writeCommit(call, written, expected, subject)
+  // Noted before sending, so that after a kill the next process recognizes the commit.
+  await changeShare(folder, (now) => ({
+    ...now,
+    sent: [...now.sent.filter((one) => one !== commit), commit].slice(-MAX_SENT),
+  }))
+  return commit
+}
+
+/** Returns false if another attempt must follow: the run changed meanwhile, or an earlier commit of ours arrived late. */
+async function isDone(
+  attempt: Attempt,
+  commit: string,
+  { outcome, there }: Extract<Pushed, { there: string }>,
+): Promise<boolean> {
+  const { call, folder, machine, state, share, releases } = attempt
+  const { remote, run, commit: expected } = share
+  const isForeign = there !== commit && !isOurs(shareOf(folder, run), there)
+  const holder = there === commit ? undefined : await holderAt(call, there)
+  if (outcome === 'published' && (there === commit || (isForeign && holder !== undefined))) {
+    const facts = { publishedMs: machine.nowMs, sequence: state.sequence, problem: undefined }
+    const noted = changeShare(folder, (now) => (now.commit === expected ? { ...now, commit, sent: [], ...facts } : now))
+    // `sent` already has the commit, so the next publish recognizes it.
+    await noted.catch(() => {})
+    if (!releases && there !== commit) throw await lose(attempt, there, commit, commit)
+    // A hook may have changed the run while it was being sent.
+    return !releases || endReleased(attempt, state.sequence)
+  }
+  if (isForeign) {
+    // A copy of this checkout shares our nonce, and has a newer version.
+    const older = await runGit(call, 'merge-base', '--is-ancestor', there, commit)
+    if (older.status !== 0 && older.status !== 1) throw notPublished(attempt, older.detail)
+    // A backup of the remote, or a person, brought an older version of ours back.
+    const isSetBack = older.status === 0 && holder?.machine !== undefined && holder.nonce === share.nonce
+    if (holder !== undefined && !isSetBack) throw await lose(attempt, there, commit)
+    const what = isSetBack ? 'was set back there to an older version' : 'no longer leads to a run there'
+    const remove = removalCommand(remote, run, rootOf(attempt))
+    throw notPublished(attempt, `its ref ${what}`, `: \`${remove}\` removes it, then publish again`)
+  }
+  // An earlier commit of ours arrived late. After a release anyone may have the run; until then it can be released anew.
+  if (holder?.machine === undefined) {
+    if (!releases) throw await lose(attempt, there, commit, there)
+    if ((await isPublished(call, commit, there)) && (await endReleased(attempt, state.sequence))) return true
+  }
+  await changeShare(folder, (now) => ({ ...now, commit: there }))
+  return false
+}
+
+function notPublished({ folder, share: { remote } }: Attempt, reason: string, advice = ''): PostflightError {
+  return new PostflightError('not-published', {
+    task: taskWord(folder),
+    remote,
+    detail: reason.replace(/\.$/, ''),
+    advice,
+  })
+}
+
+function refIsGone(attempt: Attempt): [reason: string, advice: string] {
+  return [
+    'its ref is gone from the remote',
+    `\`${shareLine(attempt)} ${shellWord(attempt.share.remote)}\` publishes it again`,
+  ]
+}
+
+function shareLine(attempt: Attempt): string {
+  return commandLine(['workflow', 'share', taskWord(attempt.folder)], rootOf(attempt))
+}
+
+/** The record keeps the advice, which another command may print elsewhere. */
+function rootOf({ folder, machine }: Attempt): string | undefined {
+  return machine.rootOption && folder.root
 }
 
 /** Why another machine would refuse these files: then they must not get into the ref. */
 export function whyRefused(tree: ReadonlyMap<string, Buffer>): string | undefined {
   if (readHolder(tree.get('holder.json')) === undefined) return 'the name of its task folder is not allowed: rename it'
   return treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
-}
-
-interface Attempt {
-  readonly call: GitCall
-  readonly folder: TaskFolder
-  /** As it was before the attempt. */
-  readonly share: ShareRecord
-  readonly nowMs: number
 }
 
 export async function holderAt(call: GitCall, commit: string): Promise<Holder | undefined> {
@@ -255,11 +301,11 @@ function releasedText(remote: string): string {
 }
 
 /** Returns false if the run continued after the transition `released`: then nothing is changed. */
-function endHere({ folder, nowMs }: Attempt, why: string, kept?: string, released?: number): Promise<boolean> {
+function endHere({ folder, machine }: Attempt, why: string, kept?: string, released?: number): Promise<boolean> {
   return underLock(folder, (state) => {
     if (released !== undefined && state.outcome !== 'moved' && state.sequence > released) return false
     const share = shareOf(folder, state.id)
-    const ended = state.outcome === 'moved' ? state : end(state, 'moved', nowMs, why)
+    const ended = state.outcome === 'moved' ? state : end(state, 'moved', machine.nowMs, why)
     // Only the end itself is not published.
     const changes = { ...(kept !== undefined && { kept }), ...(released !== undefined && { sequence: ended.sequence }) }
     if (share !== undefined) writeShare(folder, { ...share, ...changes })

@@ -155,7 +155,7 @@ describe('each error says what is wrong and what to do about it', () => {
       { run: 'wf_a', remote: 'up', machine: '', session: undefined, age: '' },
     ],
     'not-shared': [{ task }],
-    'not-published': [{ task, remote: 'up', detail: 'DETAIL' }],
+    'not-published': [{ task, remote: 'up', detail: 'DETAIL', advice: '' }],
     'not-taken': each('claim', ['refused', 'unanswered', 'unplaced'], { run: 'wf_a', remote: 'up', detail: 'DETAIL' }),
     'take-agent': [{ run: 'wf_a' }],
     'take-alone': [{}],

@@ -19,7 +19,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
   ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit', clear: 'CLEAR', where: 'WHERE', wiredBy: 'plugin' },
   ...{ written: 'WRITTEN', commands: 'COMMANDS', since: 'SINCE', unchecked: true, claim: 'unanswered' },
   ...{ refusal: 'running', status: 'no-steps', count: 2_345, phase: 'PHASE' },
-  ...{ scope: 'SCOPE', examples: 'EXAMPLES', kind: 'pipe', longest: 120, largest: 999_999 },
+  ...{ scope: 'SCOPE', examples: 'EXAMPLES', kind: 'pipe', longest: 120, largest: 999_999, advice: 'ADVICE' },
 }
 
 /** The sentence of a code, with its arguments from `EVERY_ARGUMENT`. */
