@@ -93,6 +93,9 @@ export type Pushed =
   | { readonly outcome: 'gone' }
   | { readonly outcome: 'failed'; readonly detail: string; readonly isRefused: boolean }
 
+/** Another process may be changing the ref in the remote, where git waits only 100 ms for its lock. */
+const REF_LOCK_MS = 5_000
+
 /** The rest of the time is for reading the ref back. */
 const PUSH_SHARE = 0.8
 
@@ -114,10 +117,15 @@ export async function pushRun(
   const lease = `--force-with-lease=${ref}:${expected}`
   // A mirror remote refuses single refs.
   const push = ['-c', `remote.${remote}.mirror=false`, 'push', '--no-verify', '--quiet']
-  const pushed = await runGit(partOf(call, PUSH_SHARE), ...push, lease, remote, `${commit}:${ref}`)
-  const listed = await runGit(call, 'ls-remote', call.address ?? remote, ref)
-  if (listed.status !== 0) return { outcome: 'failed', detail: listed.detail, isRefused: false }
-  const there = headOf(listed, ref)
+  const lockedUntil = performance.now() + REF_LOCK_MS
+  let pushed: GitAnswer
+  let there: string
+  do {
+    pushed = await runGit(partOf(call, PUSH_SHARE), ...push, lease, remote, `${commit}:${ref}`)
+    const listed = await runGit(call, 'ls-remote', call.address ?? remote, ref)
+    if (listed.status !== 0) return { outcome: 'failed', detail: listed.detail, isRefused: false }
+    there = headOf(listed, ref)
+  } while (there === expected && /cannot lock ref/.test(pushed.detail) && performance.now() < lockedUntil)
   if (there === commit) return { outcome: 'published', there }
   if (there === expected) {
     const detail = pushed.detail || 'it took the push, but its ref is unchanged'

@@ -153,6 +153,8 @@ describe.concurrent('a publish', () => {
 
   it('of several processes of one machine at once is one line, and all of them succeed', async () => {
     const { one, remote, id } = await shared()
+    const slow = '#!/bin/sh\n[ "$1" != prepared ] || sleep 0.5\n'
+    writeFileSync(join(remote, 'hooks/reference-transaction'), slow, { mode: 0o755 })
     const runs = await Promise.all(['next', 'publish', 'stop', 'publish'].map((word) => one.process(word, '7')))
     for (const { stderr } of runs) expect(stderr).not.toContain('not published')
     expectLine(remote, id)
