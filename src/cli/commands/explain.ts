@@ -116,35 +116,15 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const { environment, cwd, rootOption, paint } = context
   const script = path.join(context.packageFolder, 'bin', 'postflight.js')
   const location = findHookLocation({ option: rootOption, payloadCwd: payload.cwd, environment, cwd }, script)
-  const why = whyNotJudged(context, payload)
-  const { roots, reader } = location
-  const occasion = occasionOf(
-    { payload, environment, roots, reader, nowMs: context.nowMs, deadline: undefined },
-    { startMs: context.findStart, sessionBornMs: () => sessionBirthMs(payload, environment) },
+  const { roots } = location
+  const { why, done, activeRuns, answer, alerts, notices, plan, ...predicted } = await predict(
+    context,
+    payload,
+    location,
   )
-  const isStart =
-    payload.event === 'SessionStart' &&
-    environment.POSTFLIGHT_DISABLE !== '1' &&
-    !anyHost('startsSubagent', payload, environment)
-  const isTrusted = (root: string): boolean => hasDoneFile(root) && readTrusted(root, context) !== undefined
-  const withDone = why === undefined ? roots.filter(hasDoneFile) : []
-  const unlisted: SearchProblem[] = []
-  const activeRuns = why === undefined ? await findRuns(roots, payload, unlisted) : []
-  const hasRun = activeRuns.some(({ isMine }) => isMine)
-  const notJudged = (error: unknown) =>
-    nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
-  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, hasRun).catch(notJudged)))
-  const { answer, alerts, notices, plan, problems } =
-    why === undefined
-      ? predictStop(
-          occasion,
-          { ...NO_RUNS, problems: unlisted },
-          { judges: (root) => payload.isPlanning !== true && !hasRun && isTrusted(root) },
-          done.flatMap(({ made }) => made ?? []),
-        )
-      : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion) }), plan: [], problems: [] }
   const markers = plan.map(describe)
   const notified = anyHost('showsNotice', payload, environment)
+  const problems = [...location.problems, ...predicted.problems]
   const runs = activeRuns.map((one) => describeRun(one, mayGetWork(payload) && answer.kind !== 'block'))
   const isOpen = runs.some((one) => one.answer === 'driver')
   const kind = answer.kind === 'context' && answer.context === undefined ? 'notice' : answer.kind
@@ -157,7 +137,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       markers,
       done: done.map(({ path, why, rules }) => ({ path, why, rules })),
       runs,
-      problems: [...location.problems, ...problems],
+      problems,
       answer: JSON.parse(printedAnswer({ answer, alerts }, payload, environment)),
     },
     lines: [
@@ -169,7 +149,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       ...(why === undefined && markers.length === 0 ? ['no pending markers'] : []),
       ...markers.map(({ path, rule, row, why }) => `${path}: ${rule === null ? why : `row ${row}, ${rule}: ${why}`}`),
       ...runs.map(({ path, why }) => `${path}: ${why}`),
-      ...[...location.problems, ...problems].map((problem) => inLine(unsearchable(problem.path, problem.detail))),
+      ...problems.map((problem) => inLine(unsearchable(problem.path, problem.detail))),
       `answer: ${paint.bold(kind)}${isOpen ? ", unless the workflow's driver sends a prompt" : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
       ...('context' in answer && answer.context !== undefined ? [stripControl(answer.context)] : []),
@@ -177,6 +157,39 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       ...(answer.kind === 'allow' && notified ? notices.map(noticeLine) : []),
     ],
   }
+}
+
+async function predict(
+  context: CommandContext,
+  payload: Payload,
+  { roots, reader }: Pick<ReturnType<typeof findHookLocation>, 'roots' | 'reader'>,
+) {
+  const { environment, nowMs } = context
+  const why = whyNotJudged(context, payload)
+  const occasion = occasionOf(
+    { payload, environment, roots, reader, nowMs, deadline: undefined },
+    { startMs: context.findStart, sessionBornMs: () => sessionBirthMs(payload, environment) },
+  )
+  if (why !== undefined) {
+    const isStart =
+      payload.event === 'SessionStart' &&
+      environment.POSTFLIGHT_DISABLE !== '1' &&
+      !anyHost('startsSubagent', payload, environment)
+    const answer = isStart ? await predictStart(occasion) : NOTHING_DONE.answer
+    return { ...NOTHING_DONE, why, answer, done: [], activeRuns: [], plan: [], problems: [] }
+  }
+  const unlisted: SearchProblem[] = []
+  const activeRuns = await findRuns(roots, payload, unlisted)
+  const hasRun = activeRuns.some(({ isMine }) => isMine)
+  const notJudged = (error: unknown) =>
+    nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
+  const judged = roots.filter(hasDoneFile).map((root) => describeDone(root, occasion, hasRun).catch(notJudged))
+  const done = await Promise.all(judged)
+  const judges = (root: string): boolean =>
+    payload.isPlanning !== true && !hasRun && hasDoneFile(root) && readTrusted(root, context) !== undefined
+  const made = done.flatMap(({ made }) => made ?? [])
+  const stop = predictStop(occasion, { ...NO_RUNS, problems: unlisted }, { judges }, made)
+  return { ...stop, why, done, activeRuns }
 }
 
 function named(id: string | undefined): string {
