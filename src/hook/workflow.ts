@@ -51,48 +51,18 @@ export function driveRuns(roots: readonly string[], occasion: Occasion, isBlocke
       notices.push(unsettledRunsNotice(runs.length - index))
       break
     }
-    const rootOption = rootOptionFor(occasion.reader, folder.root)
-    const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
-    const workflow = `the workflow of task ${quote(folder.task, 80)}`
-    const stopNow = `${command('stop')} --now`
     try {
       const turn = takeTurn(folder, runStopOf(occasion, isBlocked || isHeard || prompt !== undefined))
       if (turn.command === 'none') continue
-      if (turn.unfinished) {
-        notices.push(
-          `postflight-guard: ${workflow} could not check all finished phases in time, so the stop was allowed. It continues at the next stop.`,
-        )
-      }
       if (turn.asksToWait) prompt = askText(folder, occasion, turn.state)
       if (turn.due !== undefined) {
         prompt = promptFor(folder, turn.due)
-        promptLine = PROMPT_TEXT.follows(turn.due.line, stopNow)
+        promptLine = PROMPT_TEXT.follows(turn.due.line, `${commandFor(occasion, folder)('stop')} --now`)
       }
-      if (turn.hears) {
-        isHeard = true
-        notices.push(
-          `postflight-guard: you interrupted ${workflow}, so this stop was allowed. The workflow continues after your next message; \`${quote(stopNow)}\` ends it.`,
-        )
-      }
-      const { outcome = '', why } = turn.state
-      const need = needOf(turn.state)
-      if (!isBlocked && need.kind === 'prompt' && occasion.payload.isPlanning && occasion.payload.event === 'Stop') {
-        notices.push(
-          `postflight-guard: ${workflow} sends no prompt in plan mode. It continues at the first stop after that.`,
-        )
-      }
-      if (turn.command === 'finish') {
-        const reason = why === undefined ? '' : `: ${quote(why)}`
-        const resume = need.kind === 'resume' ? ` \`${quote(command('resume'))}\` continues it.` : ''
-        notices.push(`postflight-guard: ${workflow} has ended (${outcome})${reason}.${resume}`)
-        if (outcome === 'stalled' || outcome === 'failed') alerts.push(ALERT_TEXT.runEnded(taskWord(folder), outcome))
-        // The user does not see a notice at a sub-agent's stop.
-      } else if (need.kind === 'approval' && occasion.payload.event === 'Stop') {
-        const todo = approval(`${folder.relative}/${need.artifact}`, command('approve'), command('reject'))
-        const note = personNote(occasion.reader, ['workflow', 'approve', taskWord(folder)], rootOption)
-        notices.push(`postflight-guard: ${workflow} needs your approval: ${todo}${note}. Then tell the agent to go on.`)
-        alerts.push(ALERT_TEXT.needsApproval(taskWord(folder), need.phase))
-      } else if (turn.wait !== undefined) alerts.push(ALERT_TEXT.waits(taskWord(folder), turn.wait.for))
+      isHeard ||= turn.hears
+      const said = reportTurn(occasion, folder, turn, isBlocked)
+      notices.push(...said.notices)
+      alerts.push(...said.alerts)
       recorded.push(...turn.entries.map((entry) => ({ root: folder.root, entry })))
     } catch (error) {
       const { root, task } = folder
@@ -102,6 +72,54 @@ export function driveRuns(roots: readonly string[], occasion: Occasion, isBlocke
   notices.unshift(...unusable.map(unusableNotice))
   recorded.unshift(...unusable.map(unusableRecord))
   return { prompt, promptLine, notices, alerts, recorded }
+}
+
+function commandFor({ reader }: Occasion, folder: TaskFolder): (word: string) => string {
+  const rootOption = rootOptionFor(reader, folder.root)
+  return (word) => commandLine(['workflow', word, taskWord(folder)], rootOption)
+}
+
+type Turn = Exclude<ReturnType<typeof takeTurn>, { command: 'none' }>
+
+function reportTurn(occasion: Occasion, folder: TaskFolder, turn: Turn, isBlocked: boolean) {
+  const notices: string[] = []
+  const alerts: string[] = []
+  const command = commandFor(occasion, folder)
+  const workflow = `the workflow of task ${quote(folder.task, 80)}`
+  if (turn.unfinished) {
+    notices.push(
+      `postflight-guard: ${workflow} could not check all finished phases in time, so the stop was allowed. It continues at the next stop.`,
+    )
+  }
+  if (turn.hears) {
+    notices.push(
+      `postflight-guard: you interrupted ${workflow}, so this stop was allowed. The workflow continues after your next message; \`${quote(`${command('stop')} --now`)}\` ends it.`,
+    )
+  }
+  const { outcome = '', why } = turn.state
+  const need = needOf(turn.state)
+  if (!isBlocked && need.kind === 'prompt' && occasion.payload.isPlanning && occasion.payload.event === 'Stop') {
+    notices.push(
+      `postflight-guard: ${workflow} sends no prompt in plan mode. It continues at the first stop after that.`,
+    )
+  }
+  if (turn.command === 'finish') {
+    const reason = why === undefined ? '' : `: ${quote(why)}`
+    const resume = need.kind === 'resume' ? ` \`${quote(command('resume'))}\` continues it.` : ''
+    notices.push(`postflight-guard: ${workflow} has ended (${outcome})${reason}.${resume}`)
+    if (outcome === 'stalled' || outcome === 'failed') alerts.push(ALERT_TEXT.runEnded(taskWord(folder), outcome))
+    // The user does not see a notice at a sub-agent's stop.
+  } else if (need.kind === 'approval' && occasion.payload.event === 'Stop') {
+    const todo = approval(`${folder.relative}/${need.artifact}`, command('approve'), command('reject'))
+    const note = personNote(
+      occasion.reader,
+      ['workflow', 'approve', taskWord(folder)],
+      rootOptionFor(occasion.reader, folder.root),
+    )
+    notices.push(`postflight-guard: ${workflow} needs your approval: ${todo}${note}. Then tell the agent to go on.`)
+    alerts.push(ALERT_TEXT.needsApproval(taskWord(folder), need.phase))
+  } else if (turn.wait !== undefined) alerts.push(ALERT_TEXT.waits(taskWord(folder), turn.wait.for))
+  return { notices, alerts }
 }
 
 function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean): RunStop {
