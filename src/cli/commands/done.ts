@@ -114,7 +114,8 @@ function resultOf(
 function listLine(state: RuleState): string {
   const { rule, isDue, changed, paths, receipt } = state
   const name = oneLine(ruleName(rule), 80)
-  if (paths === undefined) return `?        ${name}: too many files to be searched; narrow its \`when\``
+  if (paths === undefined)
+    return `?        ${name}: too many files to be searched (--all runs its checks all the same); narrow its \`when\``
   const unproven = namesNoFile(state) ? ` (${NO_FILE})` : ''
   if (!isDue) return `not due  ${name}${receipt === undefined ? unproven : ` (proven ${toIso(receipt.atMs)})`}`
   const short = (texts: readonly string[]): string[] => texts.map((text) => oneLine(text, 120))

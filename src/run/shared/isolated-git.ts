@@ -15,6 +15,8 @@ const ISOLATED = [
   `url..insteadOf=${EXACT}`,
   `core.hooksPath=${devNull}`,
   'core.fsmonitor=false',
+  // A folder of a clone may look like a bare repository, with a configuration of its own.
+  'safe.bareRepository=explicit',
   'gc.auto=0',
   'maintenance.auto=false',
   'fetch.writeCommitGraph=false',
