@@ -104,7 +104,7 @@ function reasonIn(complaint: string): string {
 
 /** The user's credentials, transport and configuration, which ISOLATED overrides. */
 const KEPT =
-  /^GIT_(?:ASKPASS|DISCOVERY_ACROSS_FILESYSTEM|SSH|SSH_\w+|SSL_\w+|HTTP_\w+|PROXY_\w+|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|(?:KEY|VALUE)_\d+))$/
+  /^GIT_(?:ASKPASS|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH|SSH|SSH_\w+|SSL_\w+|HTTP_\w+|PROXY_\w+|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|(?:KEY|VALUE)_\d+))$/
 
 /** A variable such as GIT_DIR would select another repository. */
 function isolatedEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -85,11 +85,12 @@ test("the user's configuration in the environment counts", async () => {
   expect(await pushRun(call('one'), push(commit(one, 'first')))).toMatchObject({ outcome: 'published' })
 })
 
-test('git may look beyond a file system, gives at least its exit code, and is not started after the time limit', async () => {
-  writeFileSync(join(folder, 'git'), '#!/bin/sh\nexit "$GIT_DISCOVERY_ACROSS_FILESYSTEM"\n', { mode: 0o755 })
+test('git may be elsewhere and look beyond a file system, gives at least its exit code, and is not started after the time limit', async () => {
+  writeFileSync(join(folder, 'git'), '#!/bin/sh\nexit $GIT_DISCOVERY_ACROSS_FILESYSTEM$GIT_EXEC_PATH', { mode: 0o755 })
   vi.stubEnv('PATH', `${folder}:${process.env.PATH}`)
   vi.stubEnv('GIT_DISCOVERY_ACROSS_FILESYSTEM', '7')
-  const args = { detail: 'git ended with exit code 7' }
+  vi.stubEnv('GIT_EXEC_PATH', '1')
+  const args = { detail: 'git ended with exit code 71' }
   await expect(requireRemote(call('one'), 'origin')).rejects.toMatchObject({ args })
   vi.stubEnv('PATH', '/nonexistent')
   const late = { detail: 'it took too long, or answered too much' }
