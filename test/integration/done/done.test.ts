@@ -293,9 +293,8 @@ describe('trust', () => {
     rmSync(project.at('specs/done.yaml'))
     const no = await project.cli(['trust'], { answers: [''] })
     expect([no.status, no.stdout]).toEqual([1, expect.stringContaining('are still trusted')])
-    expect((await project.cli(['status'])).stdout).toContain(
-      '→ if you removed it: postflight trust (forgets its rules)',
-    )
+    const forgets = '→ if you removed it: postflight trust (forgets its rules)'
+    expect((await project.cli(['status'])).stdout).toContain(forgets)
     expect((await project.cli(['trust'], { answers: ['y'] })).stdout).toContain('forgot the rules of specs/done.yaml')
     expect((await project.cli(['status'])).stdout).not.toContain('done.yaml')
     expect((await project.cli(['trust'])).stderr).toContain('`postflight init` proposes rules')
