@@ -113,6 +113,8 @@ function isolatedEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
     // Empty: git asks no other program, not even SSH_ASKPASS.
     GIT_ASKPASS: '',
     ...Object.fromEntries(kept),
+    // `reasonIn` reads English.
+    LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     SSH_ASKPASS_REQUIRE: 'never',
     GCM_INTERACTIVE: 'never',

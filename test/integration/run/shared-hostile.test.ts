@@ -173,8 +173,7 @@ it('starts no program that is named by the configuration of a partial clone, or 
   const { one } = createMachines(['one'])
   const ran = join(one.base, 'ran')
   const sh = (script: string) => execFileSync('sh', ['-ec', script], { cwd: one.dir, env: one.env, stdio: 'ignore' })
-  for (const name of ['specs/a.md', 'in/b']) one.write(name, '')
-  sh(`git add . && git -c user.name=a -c user.email=a@b commit --message x
+  sh(`touch specs/a && mkdir in && touch in/b && git add . && git -c user.name=a -c user.email=a@b commit -m x
     git sparse-checkout set --cone --sparse-index in && mkdir specs
     missing=$(git rev-parse HEAD:specs); rm -r .git/objects/\${missing%\${missing#??}}
     git config remote.origin.promisor true; git config remote.origin.uploadpack "echo ran > '${ran}'; git-upload-pack"`)
