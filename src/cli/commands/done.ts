@@ -1,8 +1,8 @@
-import { NO_FILE, ruleName } from '../../done/done-rules.ts'
+import { DONE_STANDING, NO_FILE, ruleName } from '../../done/done-rules.ts'
 import { requireRules } from '../../done/done-yaml.ts'
 import { clearProven, type DoneProof, knowsSession, proveDone, statesFor } from '../../done/prove-done.ts'
 import { isSearched, namesNoFile, type RuleState } from '../../done/search.ts'
-import { readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
+import { doneStatus, readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
@@ -70,11 +70,16 @@ export const run: Run<typeof declaration, typeof document> = async (context, _ar
 function trustedRules(context: CommandContext, root: string): TrustedRules {
   const file = readDoneFile(root)
   const copy = readTrusted(root, context)
+  const trust = commandLine(['trust'], context.rootOption)
+  const status = doneStatus(root, context)
+  if (status === 'changed' || status === 'unreadable') {
+    context.note(`postflight: ${DONE_STANDING[status]} (in your own terminal, \`${trust}\` replaces them)`)
+  }
   if (copy !== undefined) return file.kind === 'absent' ? { ...copy, rules: [] } : copy
   if (file.kind === 'absent') throw new PostflightError('done-none', { path: DONE_PATH })
   if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: DONE_PATH, detail: file.detail })
   requireRules(file.text)
-  throw new PostflightError('done-untrusted', { path: DONE_PATH, trust: commandLine(['trust'], context.rootOption) })
+  throw new PostflightError('done-untrusted', { path: DONE_PATH, trust })
 }
 
 function resultOf(
