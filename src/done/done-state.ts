@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { isPast, processAgeMs, sleep } from '../disk/age.ts'
 import { errorCode, kindAt, kindIfSeen } from '../disk/file-facts.ts'
 import { makeLastingFolder } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
@@ -199,6 +200,17 @@ export function fileSystemNow(folder: string): number {
   } finally {
     tryRemoveFile(file)
   }
+}
+
+/** Up to 10 ms on Linux, and up to 2 s on a file system without fractions of a second (FAT). */
+const LONGEST_STEP_MS = 2_100
+
+/** Ends once every later change has a later time than the result, in ms. */
+export async function endOfStep(folder: string): Promise<number> {
+  const nowMs = fileSystemNow(folder)
+  const deadline = processAgeMs() + LONGEST_STEP_MS
+  while (fileSystemNow(folder) <= nowMs && !isPast(deadline)) await sleep(5)
+  return nowMs
 }
 
 const LIFETIME_MS = 7 * 86_400_000

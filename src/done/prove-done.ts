@@ -11,6 +11,7 @@ import type { DoneRule } from './done-rules.ts'
 import {
   type Baseline,
   type DoneReceipt,
+  endOfStep,
   fileSystemNow,
   keepReceipt,
   readBaseline,
@@ -78,7 +79,7 @@ export async function proveDone(context: CommandContext, root: string, copy: Tru
     if (pass.kind === 'busy') return pass
     all.push(...pass.done)
     failed = pass.failed
-    const atMs = fileSystemNow(locationOf(context, root).path)
+    const atMs = await endOfStep(locationOf(context, root).path)
     const after = new FileSearch(root)
     const again: DoneRule[] = []
     for (const { rule, durationMs } of pass.green) {
