@@ -35,7 +35,7 @@ function packageRule(project: string) {
 }
 
 /** A watching script never ends. `ng test` watches by itself (Angular 17). */
-const NO_CHECK = /no test specified|^(?!.*(?:--no-watch|--watch(?:All)?=false)).*(?:--watch|\bng test\b)/
+const NO_CHECK = /no test specified|^(?!.*(?:--no-watch|--watch(?:All)?=false)).*(?:--watch(?:All)?\b|\bng test\b)/
 
 function isScript(script: unknown): script is string {
   return typeof script === 'string' && script.trim() !== '' && !NO_CHECK.test(script)
