@@ -129,7 +129,9 @@ function listLine(state: RuleState): string {
 }
 
 function linesOf({ done, failed, green, due }: DoneProof): string[] {
-  const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
+  const isOwn = ({ receipt: { ownOutput, rewritten } }: (typeof green)[number]): string[] =>
+    ownOutput.filter((name) => !Object.hasOwn(rewritten, name))
+  const own = [...new Set(green.flatMap(isOwn))]
   if (failed !== undefined) {
     const line = `the ${checkFailed(failed)}, so the work is not done. The end of its output:`
     return [line, ...outputLines(failed.output)]
