@@ -1,4 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { stripVTControlCharacters } from 'node:util'
 import { attempt } from '../kernel/values.ts'
 import { processAgeMs, sleep } from './age.ts'
 import { errorCode } from './file-facts.ts'
@@ -156,8 +157,9 @@ class OutputTail {
     collectGarbage()
   }
 
+  /** As a terminal shows it in the end: a progress bar would hide an error in the same line. */
   text(): string {
-    const text = this.#kept.toString('utf8')
+    const text = stripVTControlCharacters(this.#kept.toString('utf8')).replace(/^.*\r(?=[^\r\n])/gm, '')
     // The cut may split a character.
     return this.#isCut ? `…${text.replace(/^\ufffd{1,3}/, '')}` : text
   }

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { isPast, processAgeMs, sleep } from '../disk/age.ts'
 import { errorCode, kindAt, kindIfSeen } from '../disk/file-facts.ts'
 import { makeLastingFolder } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
@@ -201,6 +202,17 @@ export function fileSystemNow(folder: string): number {
   }
 }
 
+/** Up to 10 ms on Linux, and up to 2 s on a file system without fractions of a second (FAT). */
+const LONGEST_STEP_MS = 2_100
+
+/** Ends once every later change has a later time than the result, in ms. */
+export async function endOfStep(folder: string): Promise<number> {
+  const nowMs = fileSystemNow(folder)
+  const deadline = processAgeMs() + LONGEST_STEP_MS
+  while (fileSystemNow(folder) <= nowMs && !isPast(deadline)) await sleep(5)
+  return nowMs
+}
+
 const LIFETIME_MS = 7 * 86_400_000
 
 /** Never throws: it may not exist yet. */
@@ -230,6 +242,8 @@ export interface DoneReceipt {
   readonly atMs: number
   readonly paths: string
   readonly ownOutput: readonly string[]
+  /** Those of them that were written with the same content twice, and its hash: another content makes the rule due. */
+  readonly rewritten: Readonly<Record<string, string>>
   /** Proven files with a later time (ms) than the receipt: a clock was set back, or an archive was unpacked. */
   readonly ahead: Readonly<Record<string, number>>
   readonly durationMs: number
@@ -254,9 +268,9 @@ export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: numbe
     const { seal, ...stored } = one
     // Nested too deeply, it is not ours.
     if (attempt(() => seal !== sealOf(nonce, key, stored), true)) continue
-    const { at_ms: atMs, paths, own_output: ownOutput, ahead, duration_ms: durationMs } = stored
+    const { at_ms: atMs, paths, own_output: ownOutput, rewritten, ahead, duration_ms: durationMs } = stored
     // As `keepReceipt` wrote it.
-    const receipt = { atMs, paths, ownOutput, ahead, durationMs } as DoneReceipt
+    const receipt = { atMs, paths, ownOutput, rewritten, ahead, durationMs } as DoneReceipt
     // After the clock was set back, such a receipt would prove files that do not exist yet.
     if (receipt.atMs <= nowMs + CLOCK_TOLERANCE_MS) receipts[key] = receipt
   }
@@ -279,9 +293,9 @@ export function keepReceipt(root: string, rule: DoneRule, receipt: DoneReceipt, 
   withLock(folder, COMMAND_PATIENCE_MS, () => {
     const others = Object.entries(readEntries(root)).filter(([other]) => keys.has(other) && other !== key)
     const { when, unless, checks: check } = rule
-    const { atMs: at_ms, durationMs: duration_ms, ownOutput: own_output, paths, ahead } = receipt
+    const { atMs: at_ms, durationMs: duration_ms, ownOutput: own_output, rewritten, paths, ahead } = receipt
     const textWith = (listed: object): string => {
-      const own = { when, unless, check, at_ms, duration_ms, paths, own_output, ahead: listed }
+      const own = { when, unless, check, at_ms, duration_ms, paths, own_output, rewritten, ahead: listed }
       const receipts = { ...Object.fromEntries(others), [key]: { ...own, seal: sealOf(nonce, key, own) } }
       return `${JSON.stringify({ receipts }, null, 2)}\n`
     }

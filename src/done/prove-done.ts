@@ -11,6 +11,7 @@ import type { DoneRule } from './done-rules.ts'
 import {
   type Baseline,
   type DoneReceipt,
+  endOfStep,
   fileSystemNow,
   keepReceipt,
   readBaseline,
@@ -69,7 +70,7 @@ export async function proveDone(context: CommandContext, root: string, copy: Tru
   let judge: ReturnType<typeof judging> | undefined
   let failed: ReturnType<typeof failedOf>
   const tried = new Set(rules)
-  const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
+  const first = new Map<DoneRule, Readonly<{ changed: Set<string>; paths: Set<string>; hashes: [string, string][] }>>()
   while (open.length > 0) {
     const sinceMs = fileSystemNow(locationOf(context, root).path)
     const before = new FileSearch(root)
@@ -78,14 +79,14 @@ export async function proveDone(context: CommandContext, root: string, copy: Tru
     if (pass.kind === 'busy') return pass
     all.push(...pass.done)
     failed = pass.failed
-    const atMs = fileSystemNow(locationOf(context, root).path)
+    const atMs = await endOfStep(locationOf(context, root).path)
     const after = new FileSearch(root)
     const again: DoneRule[] = []
     for (const { rule, durationMs } of pass.green) {
       const old = lists.get(rule)
       const times = after.timesOf(rule)
       if (old === undefined || times === undefined) {
-        keep(rule, { atMs: sinceMs, paths: UNSEARCHED, ownOutput: [], ahead: {}, durationMs })
+        keep(rule, { atMs: sinceMs, paths: UNSEARCHED, ownOutput: [], rewritten: {}, ahead: {}, durationMs })
         continue
       }
       const paths = [...times.keys()]
@@ -94,7 +95,10 @@ export async function proveDone(context: CommandContext, root: string, copy: Tru
       const known = first.get(rule)
       if (isChanged && known === undefined) {
         again.push(rule)
-        first.set(rule, { changed: new Set(changed), paths: new Set(old.keys()) })
+        const hashes = changed
+          .slice(0, MAX_OWN_OUTPUT)
+          .map((name): [string, string] => [name, after.hashOf(name) ?? ''])
+        first.set(rule, { changed: new Set(changed), paths: new Set(old.keys()), hashes })
         continue
       }
       const makesFiles = [...(known?.changed ?? [])].some((name) => known?.paths.has(name) === false)
@@ -103,11 +107,13 @@ export async function proveDone(context: CommandContext, root: string, copy: Tru
       // Somebody else changed the other files, so they are due from the start of the checks.
       const provenMs = own.size === changed.length ? atMs : sinceMs
       const listed = ownOutput.slice(0, MAX_OWN_OUTPUT)
+      const rewritten = known?.hashes.filter(([name, hash]) => listed.includes(name) && after.hashOf(name) === hash)
       const ahead = paths.filter((name) => old.get(name) === times.get(name) && Number(times.get(name)) > provenMs)
       keep(rule, {
         atMs: provenMs,
         paths: hashOfPaths(paths.filter((name) => !listed.includes(name))),
         ownOutput: listed,
+        rewritten: Object.fromEntries(rewritten ?? []),
         ahead: Object.fromEntries(ahead.slice(0, MAX_AHEAD).map((name) => [name, Number(times.get(name))])),
         durationMs,
       })

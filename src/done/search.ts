@@ -4,6 +4,7 @@ import fastGlob from 'fast-glob'
 import { isPast, processAgeMs } from '../disk/age.ts'
 import { kindIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
+import { readSmallBytes } from '../disk/read.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
@@ -13,6 +14,8 @@ import { type Baseline, type readReceipts, ruleKey } from './done-state.ts'
 export const MAX_ENTRIES = 100_000
 export const SEARCH_MS = 2_000
 export const MAX_CHANGED = 5
+/** In bytes: hashing a MiB takes up to 5 ms. */
+const HASH_LIMIT = 1_048_576
 const TIMES_AT_ONCE = 1_000
 const SORTED_AT_ONCE = 10_000
 
@@ -78,6 +81,18 @@ export class FileSearch {
       if (changed.length === MAX_CHANGED) break
     }
     return changed
+  }
+
+  /** The names whose content differs from its hash, and may have changed since. */
+  editedSince(hashes: Readonly<Record<string, string>>, sinceMs: number): string[] {
+    const isNewer = (name: string): boolean => this.#timeOf(name) > sinceMs && !this.#isPast()
+    return Object.keys(hashes).filter((name) => isNewer(name) && this.hashOf(name) !== hashes[name])
+  }
+
+  /** Undefined for a file that is missing, unreadable or large. */
+  hashOf(name: string): string | undefined {
+    const read = readSmallBytes(path.join(this.#root, name), HASH_LIMIT)
+    return read.kind === 'bytes' && read.whole ? sha256(read.bytes) : undefined
   }
 
   /** In ms, for each path. */
@@ -230,10 +245,12 @@ export function judgeRules(
     const proven = receipt === undefined ? [] : [{ sinceMs: receipt.atMs, hash: receipt.paths }]
     const begun = baselines.map(({ sinceMs, paths: hashes }) => ({ sinceMs, hash: hashes[key] }))
     const last = [...begun, ...proven].sort((one, other) => one.sinceMs - other.sinceMs).at(-1)
-    const changed = paths && search.changedSince(paths, last?.sinceMs ?? 0, receipt?.ahead)
-    if (paths === undefined || changed === undefined) {
+    const sinceMs = last?.sinceMs ?? 0
+    const others = paths && search.changedSince(paths, sinceMs, receipt?.ahead)
+    if (paths === undefined || others === undefined) {
       return { rule, key, isDue: false, changed: [], paths: undefined, receipt }
     }
+    const changed = [...others, ...search.editedSince(receipt?.rewritten ?? {}, sinceMs)].slice(0, MAX_CHANGED)
     const isOtherSet = last?.hash !== undefined && last.hash !== UNSEARCHED && last.hash !== hash
     return { rule, key, isDue: changed.length > 0 || isOtherSet, changed, paths: hash, receipt }
   })

@@ -1,8 +1,8 @@
-import { NO_FILE, ruleName } from '../../done/done-rules.ts'
+import { DONE_STANDING, NO_FILE, ruleName } from '../../done/done-rules.ts'
 import { requireRules } from '../../done/done-yaml.ts'
 import { clearProven, type DoneProof, knowsSession, proveDone, statesFor } from '../../done/prove-done.ts'
 import { isSearched, namesNoFile, type RuleState } from '../../done/search.ts'
-import { readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
+import { doneStatus, readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
@@ -70,11 +70,16 @@ export const run: Run<typeof declaration, typeof document> = async (context, _ar
 function trustedRules(context: CommandContext, root: string): TrustedRules {
   const file = readDoneFile(root)
   const copy = readTrusted(root, context)
+  const trust = commandLine(['trust'], context.rootOption)
+  const status = doneStatus(root, context)
+  if (status === 'changed' || status === 'unreadable') {
+    context.note(`postflight: ${DONE_STANDING[status]} (in your own terminal, \`${trust}\` replaces them)`)
+  }
   if (copy !== undefined) return file.kind === 'absent' ? { ...copy, rules: [] } : copy
   if (file.kind === 'absent') throw new PostflightError('done-none', { path: DONE_PATH })
   if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: DONE_PATH, detail: file.detail })
   requireRules(file.text)
-  throw new PostflightError('done-untrusted', { path: DONE_PATH, trust: commandLine(['trust'], context.rootOption) })
+  throw new PostflightError('done-untrusted', { path: DONE_PATH, trust })
 }
 
 function resultOf(
@@ -114,7 +119,8 @@ function resultOf(
 function listLine(state: RuleState): string {
   const { rule, isDue, changed, paths, receipt } = state
   const name = oneLine(ruleName(rule), 80)
-  if (paths === undefined) return `?        ${name}: too many files to be searched; narrow its \`when\``
+  if (paths === undefined)
+    return `?        ${name}: too many files to be searched (--all runs its checks all the same); narrow its \`when\``
   const unproven = namesNoFile(state) ? ` (${NO_FILE})` : ''
   if (!isDue) return `not due  ${name}${receipt === undefined ? unproven : ` (proven ${toIso(receipt.atMs)})`}`
   const short = (texts: readonly string[]): string[] => texts.map((text) => oneLine(text, 120))
@@ -123,7 +129,9 @@ function listLine(state: RuleState): string {
 }
 
 function linesOf({ done, failed, green, due }: DoneProof): string[] {
-  const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
+  const isOwn = ({ receipt: { ownOutput, rewritten } }: (typeof green)[number]): string[] =>
+    ownOutput.filter((name) => !Object.hasOwn(rewritten, name))
+  const own = [...new Set(green.flatMap(isOwn))]
   if (failed !== undefined) {
     const line = `the ${checkFailed(failed)}, so the work is not done. The end of its output:`
     return [line, ...outputLines(failed.output)]

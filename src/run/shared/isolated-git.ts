@@ -15,6 +15,8 @@ const ISOLATED = [
   `url..insteadOf=${EXACT}`,
   `core.hooksPath=${devNull}`,
   'core.fsmonitor=false',
+  // A folder of a clone may look like a bare repository, with a configuration of its own.
+  'safe.bareRepository=explicit',
   'gc.auto=0',
   'maintenance.auto=false',
   'fetch.writeCommitGraph=false',
@@ -102,7 +104,7 @@ function reasonIn(complaint: string): string {
 
 /** The user's credentials, transport and configuration, which ISOLATED overrides. */
 const KEPT =
-  /^GIT_(?:ASKPASS|DISCOVERY_ACROSS_FILESYSTEM|SSH|SSH_\w+|SSL_\w+|HTTP_\w+|PROXY_\w+|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|(?:KEY|VALUE)_\d+))$/
+  /^GIT_(?:ASKPASS|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH|SSH|SSH_\w+|SSL_\w+|HTTP_\w+|PROXY_\w+|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|(?:KEY|VALUE)_\d+))$/
 
 /** A variable such as GIT_DIR would select another repository. */
 function isolatedEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -111,6 +113,8 @@ function isolatedEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
     // Empty: git asks no other program, not even SSH_ASKPASS.
     GIT_ASKPASS: '',
     ...Object.fromEntries(kept),
+    // `reasonIn` reads English.
+    LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     SSH_ASKPASS_REQUIRE: 'never',
     GCM_INTERACTIVE: 'never',

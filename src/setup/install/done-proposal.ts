@@ -27,15 +27,23 @@ function packageRule(project: string) {
   const tool = packageTool(project)
   const check = [
     ...(isScript(scripts.lint) ? [`${tool} run lint`] : []),
-    ...(isScript(scripts.test) ? [tool === 'npm' ? 'npm test' : `${tool} run test`] : []),
+    ...(isScript(scripts.test) ? [`${ciFor(scripts.test)}${tool === 'npm' ? 'npm test' : `${tool} run test`}`] : []),
   ]
   if (check.length === 0) return undefined
   const when = ['**/*.{js,mjs,cjs,jsx,ts,mts,cts,tsx,vue,svelte}', 'package.json']
   return { name: 'JavaScript', when, unless: ['{dist,build,out,coverage}/**'], check }
 }
 
-function isScript(script: unknown): boolean {
-  return typeof script === 'string' && script.trim() !== '' && !script.includes('no test specified')
+/** A watching script never ends. `ng test` watches by itself (Angular 17). */
+const NO_CHECK = /no test specified|^(?!.*(?:--no-watch|--watch(?:All)?=false)).*(?:--watch(?:All)?\b|\bng test\b)/
+
+function isScript(script: unknown): script is string {
+  return typeof script === 'string' && script.trim() !== '' && !NO_CHECK.test(script)
+}
+
+/** It watches unless CI is set (react-scripts 5.0.1). */
+function ciFor(script: string): string {
+  return script.includes('react-scripts test') ? 'CI=true ' : ''
 }
 
 export function packageTool(project: string): string {

@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process'
 
-const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.untrackedCache=false']
+// A folder of a clone may look like a bare repository, with a configuration of its own.
+const SETTINGS = ['core.fsmonitor=false', 'core.untrackedCache=false', 'safe.bareRepository=explicit']
+const SAFE = SETTINGS.flatMap((setting) => ['-c', setting])
 
 function askGit(folder: string, words: readonly string[], input?: string): string | undefined {
   const run = spawnSync('git', [...SAFE, ...words], {
     cwd: folder,
+    // In a partial clone, git may fetch what is missing, by a program that the configuration names.
+    env: { ...process.env, GIT_ALLOW_PROTOCOL: '' },
     encoding: 'utf8',
     timeout: 10_000,
     // In bytes.

@@ -146,7 +146,7 @@ it('the receipt of every rule is kept, also of very many files with a time in th
     (name): DoneRule => ({ ...{ name, timeoutMs: 1 }, when: [name], unless: [], checks: ['true'] }),
   )
   const ahead = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`${'a'.repeat(240)}${index}`, 2]))
-  const receipt = { atMs: 1, paths: '', ownOutput: [], ahead, durationMs: 1 }
+  const receipt = { atMs: 1, paths: '', ownOutput: [], rewritten: {}, ahead, durationMs: 1 }
   for (const rule of rules) keepReceipt(dir, rule, receipt, { rules, nonce: 'n' })
   expect(Object.values(readReceipts(dir, { rules, nonce: 'n' }, 1))).toEqual([receipt, { ...receipt, ahead: {} }])
 })

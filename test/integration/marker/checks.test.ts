@@ -37,11 +37,8 @@ describe.concurrent('clear with checks', () => {
     expect(run.stdout).toMatch(/\(2 checks passed: pwd > where \([\d.]+ s\), test -d specs \([\d.]+ s\)\)/)
     expect(project.read('where')).toBe(`${project.dir}\n`)
     expect(project.snapshot('specs/259_x')).toEqual({})
-    expect(project.journal().at(-1)).toMatchObject({
-      event: 'clear',
-      outcome: 'cleared',
-      detail: expect.stringMatching(/^2 checks passed: pwd > where/),
-    })
+    const detail = expect.stringMatching(/^2 checks passed: pwd > where/)
+    expect(project.journal().at(-1)).toMatchObject({ event: 'clear', outcome: 'cleared', detail })
   })
 
   it('keeps the marker if one fails, and prints its exit code and the end of its output', async () => {
@@ -60,19 +57,16 @@ describe.concurrent('clear with checks', () => {
   })
 
   it('names a failed check in the reason of the next block, until it has passed', async () => {
-    const project = checked([{ run: 'echo "test 7 failed"; test -e fixed' }, { run: 'test -e other' }])
+    const red = String.raw`printf '%300s\rtest \033[1m7\033[0m failed\n' 50%; test -e fixed`
+    const project = checked([{ run: red }, { run: 'test -e other' }])
     await clear(project)
     const first = (await project.hook(stop())).answer.reason
     project.write('fixed', '')
     await clear(project)
     const second = (await project.hook(stop())).answer.reason
-    expect(first).toContain(
-      '  - echo "test 7 failed"; test -e fixed: failed the last time (exit code 1)\n  - test -e other\n',
-    )
+    expect(first).toContain(`  - ${red}: failed the last time (exit code 1)\n  - test -e other\n`)
     expect(first).toContain('The end of its output:\n  | test 7 failed\n')
-    expect(second).toContain(
-      '  - echo "test 7 failed"; test -e fixed\n  - test -e other: failed the last time (exit code 1)',
-    )
+    expect(second).toContain(`  - ${red}\n  - test -e other: failed the last time (exit code 1)`)
     expect(second).not.toContain('The end of its output')
     expect(read(project)).toMatchObject({ id: OWNED.id })
   })

@@ -41,8 +41,6 @@ const FORGERIES: readonly (readonly [string, Forgery, string?])[] = [
   ['a link in place of a folder', extra('folder/artifacts', file('/tmp', '120000'))],
   ['an executable file', extra('folder/plan.md', file('x', '100755'))],
   ['a submodule', extra('folder/sub', file('1'.repeat(40), '160000'))],
-  ['the name ..', extra('folder/..')],
-  ['the name .git', extra('folder/.git')],
   ['a marker', extra('folder/.postflight-pending', file('{}')), 'is not a safe name'],
   ['a name with an escape sequence', extra('folder/a\u001b[2J.md')],
   ['names that differ in case', extra('folder/PLAN.md'), '"folder/plan.md" differ only in case'],
@@ -169,4 +167,19 @@ describe('a forged run', () => {
     expect(runs.map((one: { id: string }) => one.id)).toEqual([id])
     expect(lost).toEqual([`refs/postflight/${id}-lost-1`])
   })
+})
+
+it('starts no program that is named by the configuration of a partial clone, or of a folder like a bare repository', async () => {
+  const { one } = createMachines(['one'])
+  const ran = join(one.base, 'ran')
+  const sh = (script: string) => execFileSync('sh', ['-ec', script], { cwd: one.dir, env: one.env, stdio: 'ignore' })
+  sh(`touch specs/a && mkdir in && touch in/b && git add . && git -c user.name=a -c user.email=a@b commit -m x
+    git sparse-checkout set --cone --sparse-index in && mkdir specs
+    missing=$(git rev-parse HEAD:specs); rm -r .git/objects/\${missing%\${missing#??}}
+    git config remote.origin.promisor true; git config remote.origin.uploadpack "echo ran > '${ran}'; git-upload-pack"`)
+  await one.cli(['doctor'])
+  expect(existsSync(ran)).toBe(false)
+  sh('git config core.worktree . && mv .git/* . && rmdir .git')
+  expect((await one.cli(['status', '--shared'])).stderr).toContain('bareRepository')
+  expect(existsSync(ran)).toBe(false)
 })

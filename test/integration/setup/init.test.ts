@@ -274,9 +274,8 @@ describe.concurrent('init', () => {
   it('ends with what follows from the answers', async () => {
     const lastOf = async (...answers: string[]): Promise<string[]> =>
       (await withPackage().cli('init', { answers })).stdout.trimEnd().split('\n').slice(-3)
-    expect((await lastOf('y', 'n', 'n', 'n')).join('\n')).toMatch(
-      /^Restart running sessions to use it\nTo undo .*\nTry it now: .* Afterwards: `rmdir specs\/001_try`$/,
-    )
+    const end = /^Restart running sessions to use it\nTo undo .*\nTry it now: .* Afterwards: `rmdir specs\/001_try`$/
+    expect((await lastOf('y', 'n', 'n', 'n')).join('\n')).toMatch(end)
     const declined = await lastOf('n', 'y', 'n', 'n')
     expect(declined.at(-1)).toBe('Without the hook, no stop is blocked. To add it: postflight install --scope project')
     expect(declined.join('\n')).not.toMatch(/Restart|Try it/)
@@ -317,6 +316,7 @@ describe.concurrent('init', () => {
 
     it.each<[string, Record<string, string>, string[]]>([
       ['npm', { 'package.json': '{"scripts":{"test":"vitest","lint":"biome"}}' }, ['npm run lint', 'npm test']],
+      ['react-scripts', { 'package.json': '{"scripts":{"test":"react-scripts test"}}' }, ['CI=true npm test']],
       ['pnpm', { 'package.json': '\ufeff{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, ['pnpm run test']],
       ['pytest', { 'pyproject.toml': '[tool.pytest.ini_options]\n', 'uv.lock': '' }, ['uv run pytest']],
       ['two languages', { 'Cargo.toml': '', 'go.mod': '', Makefile: 'test:\n' }, ['cargo test', 'go test ./...']],
@@ -333,6 +333,7 @@ describe.concurrent('init', () => {
       ['no test', { 'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' }],
       ['a package.json that cannot be parsed', { 'package.json': '{' }],
       ['a variable of that name', { Makefile: 'test := 1\n' }],
+      ['scripts that watch', { 'package.json': '{"scripts":{"lint":"ng test","test":"jest --watch"}}' }],
     ])('is no question without such a sign: %s', async (_what, files) => {
       const { project, cli } = withPackage({ ...files, 'app/main.c': '' }, false)
       const below = { cwd: project.at('app') }

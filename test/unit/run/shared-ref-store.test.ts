@@ -54,12 +54,14 @@ test.each([
   expect(pushed).toMatchObject({ outcome: 'failed', detail })
 })
 
-test('a URL is no remote, and a folder without a repository has none', async () => {
+test('a URL is no remote, and a folder without a repository has none: git says so in English', async () => {
+  vi.stubEnv('LC_ALL', 'C.UTF-8').stubEnv('LANGUAGE', 'de')
   const unknown = { code: 'remote-unknown' }
   await expect(requireRemote(call('one'), `file://${folder}/remote`)).rejects.toMatchObject(unknown)
   await expect(requireRemote(call('one'), 'up')).rejects.toMatchObject(unknown)
   await expect(requireRemote(call('one'), 'origin')).resolves.toHaveProperty('address', undefined)
-  await expect(requireRemote(call('.'), 'origin')).rejects.toMatchObject({ code: 'git-failed' })
+  const args = { detail: expect.stringMatching(/^fatal: not a git repository/) }
+  await expect(requireRemote(call('.'), 'origin')).rejects.toMatchObject({ code: 'git-failed', args })
 })
 
 test('a push runs no hook and ignores GIT_DIR of the environment', async () => {
@@ -85,11 +87,11 @@ test("the user's configuration in the environment counts", async () => {
   expect(await pushRun(call('one'), push(commit(one, 'first')))).toMatchObject({ outcome: 'published' })
 })
 
-test('git may look beyond a file system, gives at least its exit code, and is not started after the time limit', async () => {
-  writeFileSync(join(folder, 'git'), '#!/bin/sh\nexit "$GIT_DISCOVERY_ACROSS_FILESYSTEM"\n', { mode: 0o755 })
+test('git may be elsewhere and look beyond a file system, gives at least its exit code, and is not started after the time limit', async () => {
+  writeFileSync(join(folder, 'git'), '#!/bin/sh\nexit $GIT_DISCOVERY_ACROSS_FILESYSTEM$GIT_EXEC_PATH', { mode: 0o755 })
   vi.stubEnv('PATH', `${folder}:${process.env.PATH}`)
-  vi.stubEnv('GIT_DISCOVERY_ACROSS_FILESYSTEM', '7')
-  const args = { detail: 'git ended with exit code 7' }
+  vi.stubEnv('GIT_DISCOVERY_ACROSS_FILESYSTEM', '7').stubEnv('GIT_EXEC_PATH', '1')
+  const args = { detail: 'git ended with exit code 71' }
   await expect(requireRemote(call('one'), 'origin')).rejects.toMatchObject({ args })
   vi.stubEnv('PATH', '/nonexistent')
   const late = { detail: 'it took too long, or answered too much' }
