@@ -409,9 +409,8 @@ describe('running checks', () => {
 
   it('end if their command is killed, which cannot end them itself', async () => {
     const project = asProcesses('echo $$ > child; touch started; sleep 600')
-    const { child, ended } = await clearing(project)
+    const { child } = await clearing(project)
     child.kill('SIGKILL')
-    await ended
     await expect.poll(() => isAlive(Number(project.read('child'))), { timeout: 10_000 }).toBe(false)
   })
 
