@@ -67,8 +67,10 @@ export async function runGroup(command: GroupCommand): Promise<CommandEnd> {
   child.stdin?.end(command.input)
   // Once it has ended and all of its output was read.
   const closed = new Promise((resolve) => child.once('close', resolve))
+  const guard = attempt(() => startGuard(child.pid), undefined)
   const end = await Promise.race([endOf(child), bounds.reached])
   if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
+  guard?.kill('SIGKILL')
   bounds.unwatch()
   const isSignal = end.kind === 'interrupted' && end.by !== ABORTED
   // The terminal and the system signal this process only: the command has a group of its own.
@@ -95,6 +97,19 @@ function start({ file, words, cwd, env, input }: GroupCommand): ChildProcess | s
   } catch (error) {
     return errorCode(error)
   }
+}
+
+/**
+ * Ends the group if this process is killed, which closes the pipe. Codex 0.171.0 sends SIGKILL at Ctrl-C, and Qwen Code 0.24.4
+ * 200 ms after SIGTERM.
+ */
+function startGuard(leader: number | undefined): ChildProcess | undefined {
+  if (leader === undefined || process.platform === 'win32') return undefined
+  const script = `read -r _; kill -TERM -${leader}; sleep ${GRACE_MS / 1_000}; kill -KILL -${leader}`
+  const guard = spawn('sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  guard.on('error', () => {})
+  guard.unref()
+  return guard
 }
 
 function endOf(child: ChildProcess): Promise<CommandEnd> {

@@ -9,11 +9,18 @@ export type FileRead = ReturnType<typeof readSmallFile>
 
 /** In bytes. A larger settings file, manifest or definition is not one. */
 const SMALL = 1_048_576
+const END = 65_536
 
 /** Never throws. */
 export function readSmallFile(path: string, limit = SMALL, likely = false) {
   const read = readSmallBytes(path, limit, likely)
   return read.kind === 'bytes' ? { ...read, kind: 'text' as const, text: read.bytes.toString('utf8') } : read
+}
+
+/** Empty if it cannot be read. Never throws. */
+export function readEnd(path: string): string {
+  const read = readSmallBytes(path, END, true, (size) => Math.max(0, size - END))
+  return read.kind === 'bytes' ? read.bytes.toString('utf8') : ''
 }
 
 /** Undefined if it is missing, unreadable or too large. Never throws. */

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { errorText } from '../disk/file-facts.ts'
 import { makeOwnFolder, readInside } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
+import { readEnd } from '../disk/read.ts'
 import { removeFile, replaceFile, tryRemoveFile } from '../disk/write.ts'
 import { hasDoneFile } from '../done/trust-store.ts'
 import { anyHost, exemptionOf } from '../hosts/all-hosts.ts'
@@ -21,7 +22,7 @@ import { heldReport, notDone, unreadableNotice } from '../stop/stop-messages.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
 export async function handleStop(occasion: Occasion): Promise<Answered> {
-  if (exemptionOf(occasion.payload, occasion.environment) !== undefined) return NOTHING_DONE
+  if (exemptionOf(occasion.payload, occasion.environment, readEnd) !== undefined) return NOTHING_DONE
   const stop = await answerStop(occasion, (isBlocked) => driveRuns(occasion, isBlocked), await doneAt(occasion))
   return { ...stop, complaints: keepReports(occasion, stop.outcomes) }
 }

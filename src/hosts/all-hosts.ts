@@ -4,7 +4,7 @@ import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { droid } from './droid.ts'
-import type { Exemption, HostAnswers, HostDifference, ShellIdentity } from './host.ts'
+import type { Exemption, HostAnswers, HostDifference, ReadEnd, ShellIdentity } from './host.ts'
 import { EMPTY_PAYLOAD, type Payload, type PayloadFields, readPayload } from './payload.ts'
 import { qwenCode } from './qwen-code.ts'
 
@@ -55,10 +55,10 @@ export function isAgentShell(environment: Environment): boolean {
   return shellIdentity(environment) !== undefined || CLAUDECODE === '1' || OPENCODE === '1' || Boolean(AI_AGENT)
 }
 
-export function exemptionOf(payload: Payload, environment: Environment): Exemption | undefined {
+export function exemptionOf(payload: Payload, environment: Environment, readEnd: ReadEnd): Exemption | undefined {
   const own = HOSTS.find((host) => host.recognizes?.(payload, environment))
   for (const host of own === undefined ? HOSTS : [own]) {
-    const exemption = host.exempts?.(payload, environment)
+    const exemption = host.exempts?.(payload, environment, readEnd)
     if (exemption !== undefined) return exemption
   }
   return undefined

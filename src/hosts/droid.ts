@@ -1,6 +1,6 @@
 import { eventEntries, type HookHost } from './hook-entries.ts'
-import { type HostDifference, hasVariable } from './host.ts'
-import { MAIN_AGENT } from './payload.ts'
+import { type HostDifference, hasVariable, type ReadEnd } from './host.ts'
+import { MAIN_AGENT, type Payload } from './payload.ts'
 
 const isHook = hasVariable('FACTORY_PROJECT_DIR')
 
@@ -15,11 +15,22 @@ export const droid: HostDifference = {
     return { agent: MAIN_AGENT, ...(isSubagent && { isSubagent }) }
   },
   startsSubagent: (payload, environment) => payload.caller !== undefined && isHook(payload, environment),
-  // A sub-agent stops with `Stop`; the SubagentStop after it is only a notification.
-  exempts: (payload, environment) =>
-    payload.event === 'SubagentStop' && isHook(payload, environment)
-      ? { host: 'droid', why: 'answer-ignored' }
-      : undefined,
+  exempts(payload, environment, readEnd) {
+    if (!isHook(payload, environment)) return undefined
+    // A sub-agent stops with `Stop`; the SubagentStop after it is only a notification.
+    if (payload.event === 'SubagentStop') return { host: 'droid', why: 'answer-ignored' }
+    return payload.event === 'Stop' && wasCutOff(payload, readEnd) ? { host: 'droid', why: 'cut-off' } : undefined
+  },
+}
+
+/**
+ * After Esc during a command, and after an error of the model's API, 0.225.2 also asks the stop hook. Then the last message in
+ * the transcript is not the agent's.
+ */
+function wasCutOff({ lastMessageId, transcript }: Payload, readEnd: ReadEnd): boolean {
+  if (lastMessageId === undefined || transcript === undefined) return false
+  const [, line = ''] = readEnd(transcript).split(`"id":${JSON.stringify(lastMessageId)}`)
+  return /^[^\n]*?"role":"(\w+)"/.exec(line)?.[1] === 'user'
 }
 
 export const droidSettings = {

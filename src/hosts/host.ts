@@ -11,7 +11,10 @@ export interface ShellIdentity {
   readonly isSubagent?: true
 }
 
-export type Exemption = Readonly<{ host: string; why: 'answer-ignored' | 'own-agent' }>
+export type Exemption = Readonly<{ host: string; why: 'answer-ignored' | 'own-agent' | 'cut-off' }>
+
+/** The end of a file, or nothing. */
+export type ReadEnd = (path: string) => string
 
 type PayloadTest = (payload: Payload, environment: Environment) => boolean
 
@@ -37,7 +40,7 @@ export interface HostDifference extends HostAnswers {
   /** Set in the shell of its agents. */
   readonly sessionVariable?: string
   readonly readShell?: (environment: Environment, session: string) => Omit<ShellIdentity, 'session'>
-  readonly exempts?: (payload: Payload, environment: Environment) => Exemption | undefined
+  readonly exempts?: (payload: Payload, environment: Environment, readEnd: ReadEnd) => Exemption | undefined
 }
 
 export function hasVariable(name: string): PayloadTest {

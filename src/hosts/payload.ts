@@ -54,7 +54,8 @@ export function readPayload(fields: PayloadFields, nowMs: number, endingTools: r
     agentType: own(fields, 'agent_type') === '' ? '' : identifier(fields, 'agent_type'),
     /** Only Copilot sends it, with each event of a sub-agent. */
     parentAgent: identifier(fields, 'parent_agent_id'),
-    /** Only droid sends it. */
+    /** Only droid sends these two. */
+    lastMessageId: identifier(fields, 'message_id'),
     caller: identifier(fields, 'calling_session_id'),
     /** Kimi Code's name for itself. */
     client: text(fields, 'client_type'),

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { errorCode, errorText } from '../../disk/file-facts.ts'
+import { readEnd } from '../../disk/read.ts'
 import type { JudgedDone } from '../../done/arm.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, readTrusted } from '../../done/trust-store.ts'
@@ -221,9 +222,10 @@ function whyNotJudged({ environment }: CommandContext, payload: Payload): string
   if (payload.event !== 'Stop' && payload.event !== 'SubagentStop') {
     return `"${payload.event}" is not a stop event, so nothing is blocked`
   }
-  const exemption = exemptionOf(payload, environment)
+  const exemption = exemptionOf(payload, environment, readEnd)
   if (exemption === undefined) return undefined
   const { host, why } = exemption
+  if (why === 'cut-off') return 'a person or an error ended this turn, so nothing is blocked'
   return why === 'own-agent'
     ? `this is a stop of ${host}'s own agent (a compaction), so nothing is blocked`
     : `${host} ignores the answer to this stop, so nothing is counted`

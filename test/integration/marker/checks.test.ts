@@ -368,21 +368,14 @@ describe('running checks', () => {
     expect(project.snapshot('specs/259_x')).toEqual({})
   })
 
-  it('are killed with all that they started when their time is used up', async () => {
-    const project = asProcesses('echo begun; (sleep 600 & echo $! > child; wait)')
+  it('are killed with all that they started when their time is used up, even what ignores SIGTERM', async () => {
+    const project = asProcesses("echo begun; (trap '' TERM; exec sleep 600) & echo $! > child; wait")
     const run = await clear(project, '--timeout', '1')
     expect(run.status).toBe(1)
     expect(run.stdout).toMatch(/failed \(still running after 1\.0 s, so it was killed; .*\n {2}begun\n$/)
-    expect(isAlive(Number(project.read('child')))).toBe(false)
-    expect((await project.hook(stop())).answer.reason).toContain('failed the last time (still running after 1.0 s')
-  })
-
-  it('are killed even if they ignore being asked to end', async () => {
-    const project = asProcesses("trap '' TERM; echo $$ > child; while :; do sleep 0.1; done")
-    const run = await clear(project, '--timeout', '1')
-    expect(run.status).toBe(1)
     expect(run.durationMs).toBeLessThan(10_000)
     expect(isAlive(Number(project.read('child')))).toBe(false)
+    expect((await project.hook(stop())).answer.reason).toContain('failed the last time (still running after 1.0 s')
   })
 
   it('do not hang on a process that they leave with their output', async () => {
@@ -407,6 +400,13 @@ describe('running checks', () => {
       expect(read(project).checks[0]).not.toHaveProperty('failed')
     },
   )
+
+  it('end if their command is killed, which cannot end them itself', async () => {
+    const project = asProcesses('echo $$ > child; touch started; sleep 600')
+    const { child } = await clearing(project)
+    child.kill('SIGKILL')
+    await expect.poll(() => isAlive(Number(project.read('child'))), { timeout: 10_000 }).toBe(false)
+  })
 
   it('take over the lock of a process that was killed', async () => {
     const project = checked([NOTE])

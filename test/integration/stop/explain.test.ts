@@ -7,6 +7,8 @@ import { createSourceProject, hoursAgo, type JsonDocument, type Project, withMar
 /** Its age in hours is the same for both programs that are compared. */
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research', created: hoursAgo(2) }
 
+const DROID_TRANSCRIPT = join(import.meta.dirname, '../../fixtures/droid-transcript.jsonl')
+
 function everyRow(): Project {
   const project = withMarker({ ...OWNED, stop_hook_active: true }, '001_bypassed')
   project.marker('002_other_session', { ...OWNED, cc_session_id: OTHER_SESSION })
@@ -66,8 +68,7 @@ describe.concurrent('explain', () => {
   ])('predicts exactly the hook’s answer to %s', async (_what, payload) => {
     const project = everyRow()
     const explained = await explainPayload(project, { cwd: project.dir, ...payload })
-    const run = await project.hook(payload)
-    expect(explained.json().answer).toEqual(run.answer)
+    expect(explained.json().answer).toEqual((await project.hook(payload)).answer)
   })
 
   it('predicts exactly the text for a session that starts, which is not a stop, with its markers and runs', async () => {
@@ -121,10 +122,17 @@ describe.concurrent('explain', () => {
     expect(shown.stdout).toContain('notice to the user: postflight-guard:')
   })
 
-  it('names a host that ignores the answer', async () => {
+  it.each([
+    ['a host that ignores the answer', subagentStop(), 'droid ignores the answer'],
+    ['an interruption on droid', stop({ transcript_path: DROID_TRANSCRIPT, message_id: 'm2' }), 'a person or an error'],
+  ])('names %s, at which the hook counts nothing', async (_what, payload, why) => {
     const project = everyRow()
-    const run = await explainPayload(project, subagentStop(), { FACTORY_PROJECT_DIR: project.dir })
-    expect(run.json()).toMatchObject({ why: expect.stringContaining('droid'), markers: [], answer: {} })
+    const env = { FACTORY_PROJECT_DIR: project.dir }
+    const run = await explainPayload(project, payload, env)
+    expect(run.json()).toMatchObject({ why: expect.stringContaining(why), markers: [], answer: {} })
+    const before = project.snapshot()
+    expect((await project.hook(payload, { env })).stdout).toBe('{}\n')
+    expect(project.snapshot()).toEqual(before)
   })
 
   it('prints commands with --root if the agent’s folder does not lead to the root, as the hook does', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { readEnd } from '../../../src/disk/read.ts'
 import { anyHost, exemptionOf, isAgentShell, sessionTranscript, shellIdentity } from '../../../src/hosts/all-hosts.ts'
 import type { ShellIdentity } from '../../../src/hosts/host.ts'
 import type { Environment } from '../../../src/kernel/values.ts'
@@ -72,6 +73,7 @@ describe('a stop that is not judged', () => {
   const ofQwen = { ...CALL, tool_name: 'structured_output', agent_id: 'a1' }
   const asked = { ...MAIN, agent_id: 'c1', parent_agent_id: 'p1' }
   const kimi = { client_type: 'kimi_code_cli' }
+  const transcript = { ...MAIN, transcript_path: 'test/fixtures/droid-transcript.jsonl' }
   it.each<[string, Fields, Environment, string?]>([
     ["Claude Code's compaction, an agent without a type", { ...SUB, agent_type: '' }, {}, 'Claude Code: own-agent'],
     ["an agent of Claude Code's hooks, which answers so", { ...CALL, agent_id: 'h1' }, {}, 'Claude Code: own-agent'],
@@ -86,16 +88,17 @@ describe('a stop that is not judged', () => {
     ['its second stop, the SubagentStop, counts', { ...SUB, parent_agent_id: 'p1' }, {}],
     ['Stop without parent_agent_id counts', { ...MAIN, agent_id: 'c1' }, {}],
     ['an empty parent_agent_id counts as absent', { ...MAIN, parent_agent_id: '' }, {}],
-    ["droid's SubagentStop", SUB, DROID, 'droid: answer-ignored'],
     ["droid's SubagentStop without any field", {}, DROID, 'droid: answer-ignored'],
     ["droid's Stop counts: its sub-agents stop so", MAIN, DROID],
+    ['its Stop after a message of its agent counts', { ...transcript, message_id: 'm1' }, DROID],
+    ['its Stop after another message', { ...transcript, message_id: 'm2' }, DROID, 'droid: cut-off'],
     ['an empty FACTORY_PROJECT_DIR does not mean droid', SUB, { FACTORY_PROJECT_DIR: '' }],
     ["Kimi Code's stop", { ...MAIN, ...kimi }, {}, 'Kimi Code: answer-ignored'],
     ["Kimi Code's SubagentStop", kimi, {}, 'Kimi Code: answer-ignored'],
     ['another client_type counts', { ...MAIN, client_type: 'other' }, {}],
     ['any other', SUB, { CLAUDE_PROJECT_DIR: '/p', QWEN_PROJECT_DIR: '/p' }],
   ])('%s', (_, stop, environment, expected) => {
-    const exemption = exemptionOf(payload(stop), environment)
+    const exemption = exemptionOf(payload(stop), environment, readEnd)
     expect(exemption && `${exemption.host}: ${exemption.why}`).toBe(expected)
   })
 })
@@ -128,10 +131,9 @@ it("the project's variables, Claude Code's first", () => {
 
 describe('the context of a block', () => {
   const stop = mainStop()
+  const isTaken = (environment: Environment) => anyHost('takesContextOfBlock', stop, environment)
   it.each(['2-1-163', '2-1-329', '2-2-0', '3-0-0', '2-10-0', '10-0-0'])('is taken by Claude Code %s', (version) => {
-    expect(anyHost('takesContextOfBlock', stop, { CLAUDECODE: '1', AI_AGENT: `claude-code_${version}_harness` })).toBe(
-      true,
-    )
+    expect(isTaken({ CLAUDECODE: '1', AI_AGENT: `claude-code_${version}_harness` })).toBe(true)
   })
 
   it.each([
@@ -139,7 +141,7 @@ describe('the context of a block', () => {
     ...['other_2-1-329_harness', 'not-claude-code_2-1-329_harness', '', undefined],
   ])('is not taken by %s', (name) => {
     const AI_AGENT = name !== undefined && /^\d/.test(name) ? `claude-code_${name}` : name
-    expect(anyHost('takesContextOfBlock', stop, { CLAUDECODE: '1', AI_AGENT })).toBe(false)
+    expect(isTaken({ CLAUDECODE: '1', AI_AGENT })).toBe(false)
   })
 
   it.each([
@@ -153,9 +155,7 @@ describe('the context of a block', () => {
   it.each([{}, { CLAUDE_CODE_SESSION_ID: 'another' }])(
     'is not for a host that was started from Claude Code and inherits its variables: %j',
     (inherited) => {
-      expect(anyHost('takesContextOfBlock', stop, { ...inherited, AI_AGENT: 'claude-code_2-1-329_harness' })).toBe(
-        false,
-      )
+      expect(isTaken({ ...inherited, AI_AGENT: 'claude-code_2-1-329_harness' })).toBe(false)
     },
   )
 })
