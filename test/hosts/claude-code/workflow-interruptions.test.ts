@@ -18,15 +18,12 @@ function projectWith(...phases: readonly object[]): GuardedProject {
 const BUILD = { id: 'build', prompt: 'Build it.', artifact: 'built.txt' }
 const REPORT = { id: 'report', prompt: 'Report it.', artifact: 'report.txt' }
 
-const WAIT = 'postflight wait 7 --for "the build"'
-
 describe.skipIf(hostsSkipped())('a build in the background that outlasts the turn', () => {
-  const command = `sleep 2; ${leave('built.txt', 'x')}`
-  const description = 'build the project'
+  const [command, description] = [`sleep 2; ${leave('built.txt', 'x')}`, 'build the project']
   const inShell = inBackground(command, description)
 
   it.each([
-    ['an agent that waits for it, as the hook offers', [bash(WAIT), say('I wait.')], inShell],
+    ['an agent that waits for it, as offered', [bash('postflight wait 7 --for "the build"'), say('I wait.')], inShell],
     ['an agent that only ends its turn', [say('I still wait.')], inShell],
     ['the agent of a monitor', [say('I still wait.')], call('Monitor', { command, description, timeout_ms: 60_000 })],
   ])('costs %s no attempt; its end wakes the agent, and the run continues', async (_what, answer, build) => {
