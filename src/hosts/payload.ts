@@ -33,7 +33,7 @@ export function readPayload(fields: PayloadFields, nowMs: number, endingTools: r
   // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
   const sentMs = Date.parse(text(fields, 'timestamp') ?? '')
   const tasks = runningTasks(own(fields, 'background_tasks'))
-  const shells = tasks.filter((task) => text(task, 'type') === 'shell')
+  const shells = tasks.filter((task) => MAY_NEVER_END.includes(text(task, 'type') ?? ''))
   const shellIds = shells.flatMap((task) => identifier(task, 'id') ?? [])
   const followsBlock = own(fields, 'stop_hook_active')
   const toolInput = own(fields, 'tool_input')
@@ -42,6 +42,7 @@ export function readPayload(fields: PayloadFields, nowMs: number, endingTools: r
     event,
     /** If above 0, the agent will stop again. */
     wakeUps: tasks.filter(wakesAgent).length + countScheduledOnce(own(fields, 'session_crons'), nowMs),
+    /** Also monitors and teammates. */
     shells: shells.map((task) => text(task, 'description') ?? text(task, 'command') ?? text(task, 'id') ?? ''),
     shellIds: shellIds.length > 0 ? shellIds : undefined,
     endingTool,
@@ -112,10 +113,10 @@ function runningTasks(tasks: unknown): PayloadFields[] {
   })
 }
 
-/**
- * Qwen Code 0.24.4 names sub-agents differently; older clients send no type. A shell's end wakes the agent too (Claude
- * Code 2.1.329), but it may never end.
- */
+/** The end of a shell, an event of a monitor or a message of a teammate wakes the agent too (Claude Code 2.1.332). */
+const MAY_NEVER_END: readonly string[] = ['shell', 'monitor', 'teammate']
+
+/** Qwen Code 0.24.4 names sub-agents differently; older clients send no type. */
 function wakesAgent(task: PayloadFields): boolean {
   const type = own(task, 'type') ?? ''
   return typeof type === 'string' && /^$|agent|^workflow$|^mcp[ _-]?task$|^cloud[ _-]?session$/i.test(type)

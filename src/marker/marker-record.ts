@@ -71,23 +71,26 @@ export function markerRecords(lines: readonly JournalLine[]): MarkerRecord[] {
         kept.add(draft)
       }
       // git may restore a marker that was given up, and its checks may pass then.
-      else if (draft.end === 'settled' || isProven(draft)) draft.kept = undefined
+      else if (draft.end === 'settled' || (draft.end === 'cleared' && hasPassed(draft))) draft.kept = undefined
     }
   }
   return [...drafts.values()]
 }
 
-function isProven({ end, checks, passed }: Draft): boolean {
-  return end === 'cleared' && [...checks].every((run) => passed.includes(run))
+function hasPassed({ checks, passed }: Draft): boolean {
+  return [...checks].every((run) => passed.includes(run))
 }
 
-function settle(kept: Set<Draft>, { settles }: JournalLine): void {
+function settle(kept: Set<Draft>, { event, settles, checks }: JournalLine): void {
   const named = new Set<unknown>(Array.isArray(settles) ? settles : [])
   for (const draft of kept) {
     if (draft.kept === undefined) kept.delete(draft)
     else if (named.has(draft.id)) {
       draft.kept = undefined
-      if (draft.end === 'capped' || draft.end === 'unchecked') draft.end = 'settled'
+      // Those of `adopt` have not run.
+      draft.passed = event === 'clear' ? textsOf(checks) : []
+      if (draft.checks.size > 0 && hasPassed(draft)) draft.end = 'cleared'
+      else if (draft.end === 'capped' || draft.end === 'unchecked') draft.end = 'settled'
     }
   }
 }

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { IN_TASK, leave } from '../four-phases.ts'
 import type { Model, Reply } from '../model.ts'
-import { bash, inBackground, NEVER, promptsIn, reasonsIn, say } from './agents.ts'
+import { bash, call, inBackground, NEVER, promptsIn, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 import type { RunningClient } from './run-client.ts'
 import { attemptsIn, follower, START } from './workflow-agents.ts'
@@ -18,23 +18,23 @@ function projectWith(...phases: readonly object[]): GuardedProject {
 const BUILD = { id: 'build', prompt: 'Build it.', artifact: 'built.txt' }
 const REPORT = { id: 'report', prompt: 'Report it.', artifact: 'report.txt' }
 
-const WAIT = 'postflight wait 7 --for "the build"'
-
 describe.skipIf(hostsSkipped())('a build in the background that outlasts the turn', () => {
+  const [command, description] = [`sleep 2; ${leave('built.txt', 'x')}`, 'build the project']
+  const inShell = inBackground(command, description)
+
   it.each([
-    ['waits for it, as the hook offers', [bash(WAIT), say('I wait.')]],
-    ['only ends its turn', [say('I still wait.')]],
-  ])('costs no attempt of an agent that %s; its end wakes the agent, and the run continues', async (_what, answer) => {
+    ['an agent that waits for it, as offered', [bash('postflight wait 7 --for "the build"'), say('I wait.')], inShell],
+    ['an agent that only ends its turn', [say('I still wait.')], inShell],
+    ['the agent of a monitor', [say('I still wait.')], call('Monitor', { command, description, timeout_ms: 60_000 })],
+  ])('costs %s no attempt; its end wakes the agent, and the run continues', async (_what, answer, build) => {
     const guarded = projectWith(BUILD, REPORT)
-    const build = inBackground(`sleep 2; ${leave('built.txt', 'x')}`, 'build the project')
-    const { ran, model } = await guarded.run({
-      main: follower([START, say('Started.')], (reason) => {
-        if (reason.includes('phase "build"')) return [build, say('It builds.')]
-        if (reason.includes('phase "report"')) return [bash(leave('report.txt', 'x')), say('Reported.')]
-        // The hook asks; then the end of the build wakes the agent.
-        return [...answer, say('It is built.')]
-      }),
+    const main = follower([START, say('Started.')], (reason) => {
+      if (reason.includes('phase "build"')) return [build, say('It builds.')]
+      if (reason.includes('phase "report"')) return [bash(leave('report.txt', 'x')), say('Reported.')]
+      // The hook asks; then the end of the build wakes the agent.
+      return [...answer, say('It is built.')]
     })
+    const { ran, model } = await guarded.run({ main }, { allowedTools: 'Bash Monitor' })
     const last = model.turns('main').at(-1)
     expect(attemptsIn(last)).toEqual(['build 1', 'report 1'])
     const asked = reasonsIn(last).filter((reason) => reason.includes('running in the background'))

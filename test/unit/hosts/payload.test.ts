@@ -223,12 +223,12 @@ describe('background_tasks', () => {
     ...['dream', 'local_bash', 'Shell', 'command', 'monitor'],
   ])('a running %s does not count', (type) => expect(running([{ type, status: 'running' }])).toBe(0))
 
-  it('a shell is named by its description, its command or its id, and may have none', () => {
+  it('a shell, a monitor or a teammate is named by its description, its command or its id, and may have none', () => {
     const shell = { type: 'shell', status: 'running' }
     const whole = { ...shell, id: 'b1', description: 'a build', command: 'make' }
-    const unnamed = { ...shell, id: 7 }
-    const others = [unnamed, { ...shell, id: 'b4', status: 'completed' }, { ...shell, id: 'b5', type: 'x' }]
-    const background_tasks = [whole, { ...shell, command: 'make' }, { ...shell, id: 'b3' }, shell, ...others]
+    const [monitor, mate] = ['monitor', 'teammate'].map((type) => ({ ...shell, type }))
+    const others = [shell, { ...shell, id: 7 }, { ...whole, status: 'completed' }, { ...whole, type: 'dream' }]
+    const background_tasks = [whole, { ...monitor, command: 'make' }, { ...mate, id: 'b3' }, ...others]
     const named = { shells: ['a build', 'make', 'b3', '', ''], shellIds: ['b1', 'b3'] }
     expect(mainStop({ background_tasks })).toMatchObject(named)
     expect(mainStop({ background_tasks: [shell] })).not.toHaveProperty('shellIds')
