@@ -56,7 +56,7 @@ export const RULE_TEXT = {
     `unknown phase "${quote(id, 80)}"${suggestion(id, ids.slice(0, 100))}`,
   twin: (id: string): string => `another phase has the id "${quote(id, 80)}" (upper and lower case count as the same)`,
   twinArtifact: (artifact: string): string =>
-    `another phase has the artifact "${quote(artifact, 80)}": its file would count as this phase's`,
+    `another phase has the artifact "${quote(artifact, 80)}" (upper and lower case count as the same): its file would count as this phase's`,
   belowArtifact: (artifact: string, above: string): string =>
     `"${quote(artifact, 80)}" would lie below "${quote(above, 80)}", which is a file: the artifact of another phase`,
   unreachable: (id: string): string => `phase "${id}" cannot be reached`,
