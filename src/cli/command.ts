@@ -120,12 +120,17 @@ export const PARENT_SESSION = [
 
 export const SET = repeatable('--set <name=value>', 'the value of an input of the workflow')
 
-/** Refuses a task's number: after `resume --shared 259` the user would read that the task is missing. */
-export function remoteOption<Usage extends string>(usage: Usage, description: string) {
+const TASK_FIRST = ' (write the task before it)'
+
+/**
+ * Refuses a task's number: after `resume --shared 259` the user would read that the task is missing. `advice`: empty for
+ * a command that takes no task.
+ */
+export function remoteOption<Usage extends string>(usage: Usage, description: string, advice = TASK_FIRST) {
   const [option = ''] = usage.split(' ')
   return new StrictOption(usage, description).preset('origin').argParser((value: string) => {
     if (!/^\d+$/.test(value)) return value
-    throw invalidValue(option, value, 'takes the name of a git remote (write the task before it)')
+    throw invalidValue(option, value, `takes the name of a git remote${advice}`)
   })
 }
 

@@ -125,7 +125,7 @@ function readRule(value: unknown, at: FaultPath, fault: (path: FaultPath, detail
   }
   const { name, timeout } = fields
   if (name !== undefined && (!isText(name) || name.length > MAX_NAME)) {
-    fault([...at, 'name'], `must be a string of at most ${MAX_NAME} characters, on one line`)
+    fault([...at, 'name'], `must be a string of 1 to ${MAX_NAME} characters, on one line`)
   }
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout)
   if (timeout !== undefined && timeoutMs === undefined) {

@@ -30,7 +30,9 @@ export function readBy<T>(
           `${valueAt(value, path) === undefined ? 'is missing, and ' : ''}must be ${kindName(issue.expected)}`,
         )
       case 'invalid_value':
-        return fault(`must be one of ${issue.values.map((one) => `"${String(one)}"`).join(', ')}`)
+        return fault(
+          `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((one) => JSON.stringify(one)).join(', ')}`,
+        )
       case 'invalid_union': {
         const nearest = nearestOf(issue)
         if (nearest !== undefined) return nearest.flatMap((inner) => faultsOf(inner, path))

@@ -47,7 +47,9 @@ export const declaration = {
           'also exit with 1 unless a marker of this task was made and cleared, or its workflow completed',
         ),
       )
-      .addOption(remoteOption('--shared [remote]', 'show the shared runs in a git remote instead (default: origin)'))
+      .addOption(
+        remoteOption('--shared [remote]', 'show the shared runs in a git remote instead (default: origin)', ''),
+      )
       .option('--github', 'print annotations for GitHub Actions', false)
       .option(...WATCH),
 } satisfies Declaration

@@ -21,7 +21,7 @@ const RESERVED =
   /^(?:workflow|workflow-runs|artifacts|checks|step-results|step-result(?:-\d+)?\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/iu
 
 /** File systems allow names of 255 bytes, and the archive adds a few characters. */
-const MAX_NAME_BYTES = 200
+export const MAX_NAME_BYTES = 200
 
 /** Whether it stays inside on any system: no `.`, `..`, `\`, colon (drive, stream), control character or long name. */
 export function isInsidePath(value: string): boolean {

@@ -1,6 +1,6 @@
 import { quote, suggestion } from '../../kernel/text.ts'
 import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from './artifact-schema.ts'
-import { PLACEHOLDERS } from './definition-limits.ts'
+import { MAX_NAME_BYTES, PLACEHOLDERS } from './definition-limits.ts'
 
 const inBraces = (name: string): string => `{{${name}}}`
 
@@ -12,6 +12,8 @@ const VALUE_KINDS: Record<ValueKind, string> = {
   number: 'a number',
 }
 
+const NAMES_IN_PATH = `No name in it may contain \\ : * ? " < > |, begin or end with a space, end with a dot, or have more than ${MAX_NAME_BYTES} bytes`
+
 export const RULE_TEXT = {
   id: (id: string): string =>
     `invalid id "${quote(id, 80)}": begin with a letter, then use letters, digits, "_" and "-"; "end" is reserved`,
@@ -22,12 +24,12 @@ export const RULE_TEXT = {
   needsSteps: (name: string): string => `${name} is allowed only in a phase with steps`,
   needsArtifact: (what: string): string => `${what} needs an artifact`,
   path: (value: string): string =>
-    `invalid path "${quote(value, 80)}": it must be relative, with "/", without "..", and not a name that postflight-guard uses itself`,
+    `invalid path "${quote(value, 80)}": it must be relative, with "/", without "..", and not a name that postflight-guard uses itself. ${NAMES_IN_PATH}`,
   filesNeedRun: 'check.files is allowed only beside check.run',
   pattern: (value: string): string =>
     `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without ".."`,
   promptPath: (value: string): string =>
-    `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without ".."`,
+    `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without "..". ${NAMES_IN_PATH}`,
   tooManyInputs: (limit: number): string => `at most ${limit} inputs are allowed`,
   inputName: (name: string): string =>
     `invalid name "${quote(name, 80)}": begin with a letter, then use letters, digits, "_" and "-"`,
@@ -54,7 +56,7 @@ export const RULE_TEXT = {
     `unknown phase "${quote(id, 80)}"${suggestion(id, ids.slice(0, 100))}`,
   twin: (id: string): string => `another phase has the id "${quote(id, 80)}" (upper and lower case count as the same)`,
   twinArtifact: (artifact: string): string =>
-    `another phase has the artifact "${quote(artifact, 80)}": its file would count as this phase's`,
+    `another phase has the artifact "${quote(artifact, 80)}" (upper and lower case count as the same): its file would count as this phase's`,
   belowArtifact: (artifact: string, above: string): string =>
     `"${quote(artifact, 80)}" would lie below "${quote(above, 80)}", which is a file: the artifact of another phase`,
   unreachable: (id: string): string => `phase "${id}" cannot be reached`,

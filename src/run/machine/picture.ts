@@ -78,7 +78,7 @@ function asLabel(text: string): string {
   return text.replace(/[^\w ./-]/gu, (character) => `#${Number(character.codePointAt(0))};`)
 }
 
-/** Two plain words need no quotes. */
+/** Two plain words need no quotes. Mermaid (11.17.2) cannot parse an empty label. */
 function arrowLabel(label: string): string {
-  return label === 'pass' || label === 'fail' ? label : `"${asLabel(label)}"`
+  return label === 'pass' || label === 'fail' ? label : `"${asLabel(label) || ' '}"`
 }

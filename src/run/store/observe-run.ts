@@ -109,7 +109,7 @@ export function seeArtifact(folder: string, name: string, { check, next }: Phase
   const expected =
     next.cases === undefined
       ? 'true, false, "pass" or "fail"'
-      : `one of ${quote(Object.keys(next.cases).join(', '), 400)}`
+      : `${next.otherwise === undefined ? 'one of' : 'a string, such as'} ${quote(Object.keys(next.cases).join(', '), 400)}`
   return invalid(`${quote(name)} has no verdict at "${quote(next.verdict, 100)}": it must be ${expected}`, changedMs)
 }
 

@@ -128,17 +128,19 @@ function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: r
     // Only the definition and the current visit still have the whole text.
     const text = name === undefined ? entries.find(({ event }) => event === 'prompt')?.detail : stepAsText(name)
     const last = entries.findLast(({ event }) => STEP_RESULTS[event] !== undefined)
+    const result = (last && STEP_RESULTS[last.event]) ?? 'open'
     return {
       number: index + 1,
       name: text === undefined ? undefined : oneLine(text, 160),
       attempts: entries.filter(({ event }) => event === 'prompt').length,
-      result: (last && STEP_RESULTS[last.event]) ?? 'open',
-      durationMs: entries[0] && last && last.timeMs - entries[0].timeMs,
+      result,
+      durationMs: result === 'open' ? undefined : entries[0] && last && last.timeMs - entries[0].timeMs,
     }
   })
 }
 
 const STEP_RESULTS: Partial<Readonly<Record<TransitionEvent, 'done' | 'skipped' | 'failed' | 'open'>>> = {
+  prompt: 'open',
   'step-done': 'done',
   'step-skipped': 'skipped',
   'step-failed': 'failed',

@@ -70,6 +70,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     ['logs -n many', '-n takes a whole number, not "many"'],
     ['report --html ', '--html takes the name of a file, not ""'],
     ['workflow skip 7 --step 0', '--step takes the number of a step, from 1, not "0"'],
+    ['status --shared 7', '--shared takes the name of a git remote, not "7"'],
     ['workflow resume --shared 7', '--shared takes the name of a git remote (write the task before it)'],
     ['clear 7 --timeout 0', '--timeout takes a number of seconds from 1 to 999999'],
     [`create 7 ${'x'.repeat(121)}`, 'is too long: the maximum is 120 characters'],

@@ -183,12 +183,9 @@ describe('bad input', () => {
       { check: { json_schema: { items: { enum: TEXTS } } } },
       JSON.stringify(Array(99_999).fill('x')),
     ],
-    [
-      'at "/is": it must be true, false, "pass" or "fail"',
-      { next: { verdict: '/is', pass: 'end', fail: 'end' } },
-      '{}',
-    ],
+    ['at "/v": it must be true, false, "pass" or "fail"', { next: { verdict: '/v', pass: 'end', fail: 'end' } }, '{}'],
     ['at "/is": it must be one of bug, idea', { next: { verdict: '/is', cases: { bug: 'end', idea: 'end' } } }, '{}'],
+    ['it must be a string, such as bug', { next: { verdict: '/is', cases: { bug: 'end' }, default: 'end' } }, '{}'],
   ])('an artifact with a fault does not count: %s', async (why, more, content) => {
     const project = await started(one({ artifact: 'out.json', ...more }))
     await project.next()

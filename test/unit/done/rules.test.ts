@@ -54,7 +54,7 @@ describe('the rules of a definition of done', () => {
   const TEXTS = 'must be a string or a list of strings, each on one line and not empty'
   const MISSING = `is missing, and ${TEXTS}`
   const LONG = 'must be at most 2000 characters long'
-  const NAME = 'must be a string of at most 80 characters, on one line'
+  const NAME = 'must be a string of 1 to 80 characters, on one line'
   const badPattern = (pattern: string): string =>
     `invalid pattern "${pattern}": it must be relative to the root, with "/", without "..", and without "!" (use unless)`
   const COMMANDS = 'at most 20 commands are allowed in all rules together'

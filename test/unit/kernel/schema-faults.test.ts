@@ -15,21 +15,19 @@ const SCHEMA = z.strictObject({
   size: z.int().check(z.gte(3), z.lte(9)),
   known: z.optional(z.record(z.string(), z.strictObject({ all: z.optional(z.array(text).check(z.maxLength(1))) }))),
   flag: z.optional(z.union([z.boolean(), z.array(z.int()).check(z.minLength(1))])),
+  only: z.optional(z.literal(true)),
 })
 const FINE = { list: ['x'], kind: 'a', size: 3 }
 const withTexts = (all: string[]) => ({ known: { x: { all } } })
 
 it.each<[string, object, string]>([
   ['a missing value', { kind: undefined }, 'kind: must be one of "a", "b"'],
+  ['another than the only value', { only: 'true' }, 'only: must be true'],
   ['a missing number', { size: undefined }, 'size: is missing, and must be a number'],
   ['unknown fields', { x: 1, y: 1 }, ': unknown field "x"; : unknown field "y"'],
   ['a slip', { knwon: 1 }, ': unknown field "knwon" (did you mean "known"?)'],
   ['a slip in a record', { known: { x: { al: 1 } } }, 'known.x: unknown field "al" (did you mean "all"?)'],
-  [
-    'a slip in a list',
-    { list: [{ run: 1, times: 2, stpe: '' }] },
-    'list.0: unknown field "stpe" (did you mean "step"?)',
-  ],
+  ['one in a list', { list: [{ run: 1, times: 2, stpe: '' }] }, 'list.0: unknown field "stpe" (did you mean "step"?)'],
   ['no form of a value', { list: ['x', []] }, 'list.1: must be a string or an object'],
   ['the nearest', { list: [{ run: [], times: 1, z: 1 }] }, 'list.0.run: must be a number; list.0: unknown field "z"'],
   ['the first of two forms', { list: [{ run: [] }] }, 'list.0.run: must be a string'],

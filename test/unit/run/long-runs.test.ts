@@ -80,8 +80,7 @@ describe('a definition', () => {
     const issue = { required: true, description: 'its number' }
     const given = { issue, flag: { default: true }, count: { default: 3 } }
     const all = { inputs: given, max_prompts: 9, max_minutes: 60, phases: [TRIAGE, phase, taken] }
-    const checked = checkDefinition({ name: 'x', ...all })
-    expect(checked).toMatchObject({ faults: [], warnings: [] })
+    expect(checkDefinition({ name: 'x', ...all })).toMatchObject({ faults: [], warnings: [] })
     const { definition } = ready({ name: 'x', ...all })
     expect(promptBound(definition)).toBe(9)
     expect(Object.fromEntries(definition.inputs)).toEqual({
@@ -94,8 +93,9 @@ describe('a definition', () => {
 
   it('shows its ways, its steps at once and its approvals in the diagram', () => {
     const steps = { ...FIX, steps: ['x'], parallel: 4, approve: true }
-    const lines = mermaidLines(ready({ name: 'x', phases: [triage({ default: 'triage' }), steps] }).definition)
-    const ways = ['"bug" --> p_fix', '"idea" --> finish', '"any other" --> p_triage']
+    const phases = [triage({ default: 'triage', cases: { ...CASES.cases, '': 'end' } }), steps]
+    const lines = mermaidLines(ready({ name: 'x', phases }).definition)
+    const ways = ['"bug" --> p_fix', '"idea" --> finish', '" " --> finish', '"any other" --> p_triage']
     const fix = '  p_fix["fix<br/>fix.md<br/>1 step<br/>4 at once<br/>needs approval"]'
     expect(lines).toEqual(expect.arrayContaining([...ways.map((way) => `  p_triage -- ${way}`), fix]))
     expect(mermaidLines(ready({ name: 'x', phases: [TRIAGE, FIX] }).definition)).not.toContain('any other')

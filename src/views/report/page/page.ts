@@ -212,7 +212,7 @@ const PHASE_TONES: Readonly<Record<PhaseStory['status'], Tone>> = {
 function stepRow({ number, name, attempts, result, durationMs }: PhaseStory['steps'][number]['steps'][number]): Html {
   const facts = [
     ...(attempts > 1 ? [counted(attempts, 'attempt')] : []),
-    ...(durationMs === undefined || result === 'open' || attempts === 0 ? [] : [duration(durationMs)]),
+    ...(durationMs === undefined || attempts === 0 ? [] : [duration(durationMs)]),
   ]
   return html`<li class="${result}">${name === undefined ? `step ${number}` : `${number}. ${name}`}${facts.length > 0 && ` (${facts.join(', ')})`}</li>`
 }
