@@ -32,6 +32,8 @@ interface GroupCommand extends RunLimits, Pick<SpawnOptions, 'cwd' | 'env'> {
   readonly file: string
   readonly words: readonly string[]
   readonly input?: Buffer | string | undefined
+  /** Whether its processes also end if this process is killed: that takes another process. */
+  readonly isGuarded?: boolean
   readonly onOutput: (chunk: Buffer) => void
   readonly onErrors: (chunk: Buffer) => void
 }
@@ -48,7 +50,14 @@ export async function runBounded({ command, ...bounds }: RunLimits & Readonly<{ 
   const startedMs = processAgeMs()
   const tail = new OutputTail()
   const add = (chunk: Buffer): void => tail.add(chunk)
-  const end = await runGroup({ file: 'sh', words: ['-c', command], ...bounds, onOutput: add, onErrors: add })
+  const end = await runGroup({
+    file: 'sh',
+    words: ['-c', command],
+    isGuarded: true,
+    ...bounds,
+    onOutput: add,
+    onErrors: add,
+  })
   return { end, durationMs: Math.round(processAgeMs() - startedMs), output: tail.text() }
 }
 
@@ -67,7 +76,7 @@ export async function runGroup(command: GroupCommand): Promise<CommandEnd> {
   child.stdin?.end(command.input)
   // Once it has ended and all of its output was read.
   const closed = new Promise((resolve) => child.once('close', resolve))
-  const guard = attempt(() => startGuard(child.pid), undefined)
+  const guard = command.isGuarded ? attempt(() => startGuard(child.pid), undefined) : undefined
   const end = await Promise.race([endOf(child), bounds.reached])
   if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
   guard?.kill('SIGKILL')
