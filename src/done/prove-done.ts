@@ -61,16 +61,12 @@ function judging(root: string, copy: TrustedRules) {
 export async function proveDone(context: CommandContext, root: string, copy: TrustedRules, rules: readonly DoneRule[]) {
   const all: RunCheck[] = []
   const green: { readonly rule: DoneRule; readonly receipt: DoneReceipt }[] = []
-  const keep = (rule: DoneRule, receipt: DoneReceipt): void => {
-    keepReceipt(root, rule, receipt, copy)
-    green.push({ rule, receipt })
-  }
   let open = rules
   let due: readonly DoneRule[] = []
   let judge: ReturnType<typeof judging> | undefined
   let failed: ReturnType<typeof failedOf>
   const tried = new Set(rules)
-  const first = new Map<DoneRule, Readonly<{ changed: Set<string>; paths: Set<string>; hashes: [string, string][] }>>()
+  const firsts = new Map<DoneRule, FirstRun>()
   while (open.length > 0) {
     const sinceMs = fileSystemNow(locationOf(context, root).path)
     const before = new FileSearch(root)
@@ -83,40 +79,15 @@ export async function proveDone(context: CommandContext, root: string, copy: Tru
     const after = new FileSearch(root)
     const again: DoneRule[] = []
     for (const { rule, durationMs } of pass.green) {
-      const old = lists.get(rule)
-      const times = after.timesOf(rule)
-      if (old === undefined || times === undefined) {
-        keep(rule, { atMs: sinceMs, paths: UNSEARCHED, ownOutput: [], rewritten: {}, ahead: {}, durationMs })
-        continue
-      }
-      const paths = [...times.keys()]
-      const changed = paths.filter((name) => old.get(name) !== times.get(name))
-      const isChanged = changed.length > 0 || paths.length !== old.size
-      const known = first.get(rule)
-      if (isChanged && known === undefined) {
+      const found = compare(lists.get(rule), after, rule, firsts.get(rule), { sinceMs, atMs })
+      if ('hashes' in found) {
+        firsts.set(rule, found)
         again.push(rule)
-        const hashes = changed
-          .slice(0, MAX_OWN_OUTPUT)
-          .map((name): [string, string] => [name, after.hashOf(name) ?? ''])
-        first.set(rule, { changed: new Set(changed), paths: new Set(old.keys()), hashes })
-        continue
+      } else {
+        const receipt = { ...found, durationMs }
+        keepReceipt(root, rule, receipt, copy)
+        green.push({ rule, receipt })
       }
-      const makesFiles = [...(known?.changed ?? [])].some((name) => known?.paths.has(name) === false)
-      const ownOutput = changed.filter((name) => known?.changed.has(name) || (makesFiles && !old.has(name)))
-      const own = new Set(ownOutput)
-      // Somebody else changed the other files, so they are due from the start of the checks.
-      const provenMs = own.size === changed.length ? atMs : sinceMs
-      const listed = ownOutput.slice(0, MAX_OWN_OUTPUT)
-      const rewritten = known?.hashes.filter(([name, hash]) => listed.includes(name) && after.hashOf(name) === hash)
-      const ahead = paths.filter((name) => old.get(name) === times.get(name) && Number(times.get(name)) > provenMs)
-      keep(rule, {
-        atMs: provenMs,
-        paths: hashOfPaths(paths.filter((name) => !listed.includes(name))),
-        ownOutput: listed,
-        rewritten: Object.fromEntries(rewritten ?? []),
-        ahead: Object.fromEntries(ahead.slice(0, MAX_AHEAD).map((name) => [name, Number(times.get(name))])),
-        durationMs,
-      })
     }
     if (failed !== undefined) break
     judge = judging(root, copy)
@@ -127,6 +98,47 @@ export async function proveDone(context: CommandContext, root: string, copy: Tru
   }
   const cleared = failed === undefined ? clearProven(context, root, copy, { done: all, green }, judge) : []
   return { kind: 'ran' as const, done: all, failed, green, cleared, due }
+}
+
+/** What changed while a rule's checks ran for the first time: they may have written it, or somebody else. */
+interface FirstRun {
+  readonly changed: ReadonlySet<string>
+  readonly paths: ReadonlySet<string>
+  readonly hashes: readonly (readonly [name: string, hash: string])[]
+}
+
+/** Compares a rule's files before its checks (`old`) and after them. Returns a `FirstRun` if they must run once more. */
+function compare(
+  old: ReadonlyMap<string, number> | undefined,
+  after: FileSearch,
+  rule: DoneRule,
+  first: FirstRun | undefined,
+  { sinceMs, atMs }: Readonly<Record<'sinceMs' | 'atMs', number>>,
+): FirstRun | Omit<DoneReceipt, 'durationMs'> {
+  const times = after.timesOf(rule)
+  if (old === undefined || times === undefined) {
+    return { atMs: sinceMs, paths: UNSEARCHED, ownOutput: [], rewritten: {}, ahead: {} }
+  }
+  const paths = [...times.keys()]
+  const changed = paths.filter((name) => old.get(name) !== times.get(name))
+  if (first === undefined && (changed.length > 0 || paths.length !== old.size)) {
+    const hashes = changed.slice(0, MAX_OWN_OUTPUT).map((name) => [name, after.hashOf(name) ?? ''] as const)
+    return { changed: new Set(changed), paths: new Set(old.keys()), hashes }
+  }
+  const makesFiles = [...(first?.changed ?? [])].some((name) => first?.paths.has(name) === false)
+  const ownOutput = changed.filter((name) => first?.changed.has(name) || (makesFiles && !old.has(name)))
+  // Somebody else changed the other files, so they are due from the start of the checks.
+  const provenMs = ownOutput.length === changed.length ? atMs : sinceMs
+  const listed = ownOutput.slice(0, MAX_OWN_OUTPUT)
+  const rewritten = first?.hashes.filter(([name, hash]) => listed.includes(name) && after.hashOf(name) === hash)
+  const ahead = paths.filter((name) => old.get(name) === times.get(name) && Number(times.get(name)) > provenMs)
+  return {
+    atMs: provenMs,
+    paths: hashOfPaths(paths.filter((name) => !listed.includes(name))),
+    ownOutput: listed,
+    rewritten: Object.fromEntries(rewritten ?? []),
+    ahead: Object.fromEntries(ahead.slice(0, MAX_AHEAD).map((name) => [name, Number(times.get(name))])),
+  }
 }
 
 /** The session's folder; in a plain terminal the folder above. A check may remove either: git ignores both. */
