@@ -128,7 +128,10 @@ function findStep(folder: TaskFolder, marker: Marker, wanted: string): number {
   // The number comes first, because a block's reason names the numbers.
   const number = Number(wanted)
   if (/^\d+$/.test(wanted) && number >= 1 && number <= names.length) return number - 1
-  const named = names.indexOf(wanted)
+  const printed = (name: string): string => oneLine(name, Number.POSITIVE_INFINITY)
+  const exact = names.indexOf(wanted)
+  // Another program may have written other spaces.
+  const named = exact === -1 ? names.map(printed).indexOf(printed(wanted)) : exact
   if (named !== -1) return named
   const steps = names.map((name, at) => `${at + 1} "${oneLine(name, 60)}"`).join(', ')
   throw new PostflightError('step-unknown', { step: wanted, path, steps })

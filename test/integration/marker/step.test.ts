@@ -19,6 +19,7 @@ describe.concurrent('step', () => {
   it.each([
     ['its number', '2', 'link artifacts'],
     ['its name', 'git commit', 'git commit'],
+    ['its name with other spaces', ' git  commit ', 'git commit'],
   ])('ticks a step by %s', async (_by, word, name) => {
     const project = withSteps()
     const run = await project.cli(['step', '259', word])
