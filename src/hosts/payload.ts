@@ -77,8 +77,8 @@ export function readPayload(fields: PayloadFields, nowMs: number, endingTools: r
     lastMessage: text(fields, 'last_assistant_message'),
     /** From `source`, as Claude Code documents it. */
     isCompacted: (event === 'SessionStart' && own(fields, 'source') === 'compact') || undefined,
-    /** Claude Code 2.1.329. */
-    isPlanning: text(fields, 'permission_mode') === 'plan' || undefined,
+    /** `plan`: Claude Code 2.1.329; `spec`: droid 0.225.2. */
+    isPlanning: ['plan', 'spec'].includes(text(fields, 'permission_mode') ?? '') || undefined,
     /** Its caller just got its last message (Claude Code 2.1.329). */
     returned: event === 'PostToolUse' ? returnedAgent(own(fields, 'tool_response')) : undefined,
   })

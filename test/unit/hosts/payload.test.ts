@@ -129,7 +129,7 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
     [{ hook_event_name: 'SessionStart', source: 'compact' }, true, undefined],
     [{ hook_event_name: 'SessionStart', source: 'startup' }, undefined, undefined],
     [{ hook_event_name: 'Stop', source: 'compact', permission_mode: 'default' }, undefined, undefined],
-    [{ hook_event_name: 'Stop', permission_mode: 'plan' }, undefined, true],
+    [{ hook_event_name: 'Stop', permission_mode: 'spec' }, undefined, true],
   ])('%j: compacted %s, planning %s', (fields, isCompacted, isPlanning) => {
     expect([payload(fields).isCompacted, payload(fields).isPlanning]).toEqual([isCompacted, isPlanning])
   })
