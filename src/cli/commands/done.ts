@@ -129,17 +129,19 @@ function listLine(state: RuleState): string {
 }
 
 function linesOf({ done, failed, green, due }: DoneProof): string[] {
-  const isOwn = ({ receipt: { ownOutput, rewritten } }: (typeof green)[number]): string[] =>
-    ownOutput.filter((name) => !Object.hasOwn(rewritten, name))
-  const own = [...new Set(green.flatMap(isOwn))]
   if (failed !== undefined) {
     const line = `the ${checkFailed(failed)}, so the work is not done. The end of its output:`
     return [line, ...outputLines(failed.output)]
   }
-  const written = `the checks write files themselves, whose changes make nothing due: ${quotedNames(own)}`
+  const isSame = (name: string): boolean => green.some(({ receipt }) => Object.hasOwn(receipt.rewritten, name))
+  const written = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
+  const [same, own] = [written.filter(isSame), written.filter((name) => !isSame(name))]
+  const makeNothingDue = `the checks write files themselves, whose changes make nothing due: ${quotedNames(own)}`
+  const ranTwice = `the checks write files anew with the same content, so they ran twice: ${quotedNames(same)}`
   return [
     checksPassed(done),
-    ...(own.length === 0 ? [] : [`${written}. Add them to \`unless\` in specs/done.yaml`]),
+    ...(own.length === 0 ? [] : [`${makeNothingDue}. Add them to \`unless\` in specs/done.yaml`]),
+    ...(same.length === 0 ? [] : [`${ranTwice}. If they are generated, add them to \`unless\` in specs/done.yaml`]),
     ...(due.length === 0 ? [] : [`due again, because files changed meanwhile: ${quotedNames(due.map(ruleName))}`]),
   ]
 }
