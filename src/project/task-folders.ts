@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, locationIdentity, pathIn, realPathIfSeen, requireKind } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, locationIdentity, pathIn, realPathIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import * as files from '../kernel/files.ts'
@@ -127,7 +127,7 @@ export function readReference(task: string, isThere: boolean): TaskReference | u
 }
 
 function holdsOurs(folder: TaskFolder): boolean {
-  const kindOf = (name: string) => requireKind(path.join(folder.path, name))
+  const kindOf = (name: string) => kindAt(path.join(folder.path, name))
   const isThere = [files.MARKER_FILE, files.ABANDONED_FILE, files.RUN_ID_FILE].some((one) => kindOf(one) !== undefined)
   return isThere || kindOf(files.LOOP_GUARD_FILE) === 'file' || kindOf(files.CLAIMS_FOLDER) === 'folder'
 }

@@ -130,7 +130,9 @@ export function withRun<T>(folder: TaskFolder, patienceMs: number, action: (stat
 }
 
 export function readHistory(folder: TaskFolder, state: WorkflowState): HistoryEntry[] {
-  const read = readSmallFile(path.join(folder.path, RUN_HISTORY_FILE), HISTORY_LIMIT)
+  const file = path.join(folder.path, RUN_HISTORY_FILE)
+  const read = readSmallFile(file, HISTORY_LIMIT)
+  if (read.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: file, detail: read.detail })
   const lines = read.kind === 'text' ? read.text.split('\n') : []
   const entries = new Map<number, HistoryEntry>()
   for (const line of lines) {

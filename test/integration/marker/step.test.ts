@@ -23,8 +23,7 @@ describe.concurrent('step', () => {
   ])('ticks a step by %s', async (_by, word, name) => {
     const project = withSteps()
     const run = await project.cli(['step', '259', word])
-    expect(run.status).toBe(0)
-    expect(run.stdout).toContain(`${name} (3 to go)`)
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining(`${name} (3 to go)`) })
     expect(doneOf(project)).toEqual([name])
   })
 
@@ -69,8 +68,7 @@ describe.concurrent('step', () => {
     const project = withSteps()
     const before = project.snapshot('specs/259_x')
     const run = await project.cli(['step', '259', word])
-    expect(run.status).toBe(status)
-    expect(run.stderr).toContain(said)
+    expect(run).toMatchObject({ status, stderr: expect.stringContaining(said) })
     expect(project.snapshot('specs/259_x')).toEqual(before)
   })
 
@@ -85,8 +83,7 @@ describe.concurrent('step', () => {
     if (text === undefined) project.write('specs/259_x/plan.md', '')
     else project.marker('259_x', text)
     const run = await project.cli(['step', '259', '1'])
-    expect(run.status).toBe(status)
-    expect(run.stderr).toContain(said)
+    expect(run).toMatchObject({ status, stderr: expect.stringContaining(said) })
     if (text !== undefined) expect(project.read(MARKER)).toBe(text)
   })
 

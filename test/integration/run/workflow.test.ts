@@ -14,7 +14,7 @@ const PAGE_FLOW = /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(PAGE)?.[1]
 const STATE = `${IN_TASK}/workflow/state.json`
 
 /** A schema with these needs many steps for a long list. */
-const TEXTS = [...Array.from({ length: 199 }, (_, index) => `${index}${'-'.repeat(20)}`), 'x']
+const ITEMS = { enum: [...Array.from({ length: 199 }, (_, index) => `${index}${'-'.repeat(20)}`), 'x'] }
 
 const one = (more: object = {}): object[] => [{ id: 'only', prompt: 'do it', artifact: 'out.txt', ...more }]
 
@@ -178,11 +178,7 @@ describe('bad input', () => {
     ['has 2 bytes, but must have at least 5', { check: { min_bytes: 5 } }, '{}'],
     ['larger than 4194304 bytes, too large to be checked', { check: { json: true } }, 'x'.repeat(4_194_305)],
     ['schema: the whole value must satisfy type: ', { check: { json_schema: { type: 'array' } } }, '{}'],
-    [
-      'more than 250000',
-      { check: { json_schema: { items: { enum: TEXTS } } } },
-      JSON.stringify(Array(99_999).fill('x')),
-    ],
+    ['more than 250000', { check: { json_schema: { items: ITEMS } } }, JSON.stringify(Array(99_999).fill('x'))],
     ['at "/v": it must be true, false, "pass" or "fail"', { next: { verdict: '/v', pass: 'end', fail: 'end' } }, '{}'],
     ['at "/is": it must be one of bug, idea', { next: { verdict: '/is', cases: { bug: 'end', idea: 'end' } } }, '{}'],
     ['it must be a string, such as bug', { next: { verdict: '/is', cases: { bug: 'end' }, default: 'end' } }, '{}'],
@@ -228,6 +224,15 @@ describe('bad input', () => {
     }
     expect((await project.workflow('status')).status).toBe(1)
     expect(project.read(STATE)).toBe(spoilt)
+  })
+
+  it('a history that cannot be read is reported, not shortened', async () => {
+    const project = await started(one())
+    rmSync(project.at(IN_TASK, 'workflow/history.jsonl'))
+    mkdirSync(project.at(IN_TASK, 'workflow/history.jsonl'))
+    const said = expect.stringContaining('history.jsonl cannot be read (a folder)')
+    expect(await project.workflow('history', '7')).toMatchObject({ status: 65, stderr: said })
+    expect(await project.cli(['report'])).toMatchObject({ status: 0, stdout: said })
   })
 
   it('an edit of the definition does not change the run', async () => {
