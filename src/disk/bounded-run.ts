@@ -65,18 +65,20 @@ export async function runBounded({ command, ...bounds }: RunLimits & Readonly<{ 
 export async function runGroup(command: GroupCommand): Promise<CommandEnd> {
   // Before the start: a signal must not end this process alone.
   const bounds = watchBounds(command)
+  const guard = command.isGuarded ? attempt(startGuard) : undefined
   const child = start(command)
   if (typeof child === 'string') {
+    guard?.kill('SIGKILL')
     bounds.unwatch()
     return { kind: 'not-started', detail: child }
   }
+  guard?.stdin?.write(`${child.pid}\n`)
   child.stdout?.on('data', command.onOutput)
   child.stderr?.on('data', command.onErrors)
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
   child.stdin?.end(command.input)
   // Once it has ended and all of its output was read.
   const closed = new Promise((resolve) => child.once('close', resolve))
-  const guard = command.isGuarded ? attempt(() => startGuard(child.pid), undefined) : undefined
   const end = await Promise.race([endOf(child), bounds.reached])
   if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
   guard?.kill('SIGKILL')
@@ -109,14 +111,16 @@ function start({ file, words, cwd, env, input }: GroupCommand): ChildProcess | s
 }
 
 /**
- * Ends the group if this process is killed, which closes the pipe. Codex 0.171.0 sends SIGKILL at Ctrl-C, and Qwen Code 0.24.4
- * 200 ms after SIGTERM.
+ * Reads the leader of a group, and ends the group if this process is killed, which closes the pipe. Codex 0.171.0 sends SIGKILL at
+ * Ctrl-C, and Qwen Code 0.24.4 200 ms after SIGTERM.
  */
-function startGuard(leader: number | undefined): ChildProcess | undefined {
-  if (leader === undefined || process.platform === 'win32') return undefined
-  const script = `read -r _; kill -TERM -${leader}; sleep ${GRACE_MS / 1_000}; kill -KILL -${leader}`
+function startGuard(): ChildProcess | undefined {
+  if (process.platform === 'win32') return undefined
+  const end = `kill -TERM "-$leader"; sleep ${GRACE_MS / 1_000}; kill -KILL "-$leader"`
+  const script = `read -r leader && { read -r _; ${end}; }`
   const guard = spawn('sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   guard.on('error', () => {})
+  guard.stdin.on('error', () => {})
   guard.unref()
   return guard
 }

@@ -27,7 +27,7 @@ const NOTE = { run: 'echo ran >> ran' }
 
 const NO_DESCRIPTOR = `const child = require('child_process'), fs = require('fs'), { spawn } = child, open = []
   child.spawn = (...words) => { try { for (;;) open.push(fs.openSync('/dev/null')) } catch {}
-    try { return spawn(...words) } finally { open.forEach(fs.closeSync) } }`
+    try { return spawn(...words) } finally { open.splice(0).forEach((one) => fs.closeSync(one)) } }`
 
 describe.concurrent('clear with checks', () => {
   it('runs them at the root, and removes the marker if all succeed; the journal names them', async () => {
