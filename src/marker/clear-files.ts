@@ -68,13 +68,20 @@ export type FolderContent = ReturnType<typeof contentOf>
 
 /** What `clear` may remove. */
 export function contentOf(folder: TaskFolder, returnMeta = false) {
+  const pending = readMarker(folder)
+  // Its folder may be unreadable too, and nothing is removed beside such a marker.
+  const listed = pending?.kind === 'unreadable' ? [MARKER_FILE] : namesIn(folder)
   // The end of a marker in specs/ itself removes a folder that was listed: that of its claims.
-  const files = (kindAt(folder.path) === undefined ? [] : fs.readdirSync(folder.path))
+  const files = listed
     .filter((name) => OURS.test(name) || (returnMeta && name === RETURN_META_FILE))
     .filter((name) => name !== CLAIMS_FOLDER || kindAt(path.join(folder.path, name)) === 'folder')
     .sort()
   const names = files.filter((name) => ABANDONED.test(name))
-  return { files, pending: readMarker(folder), abandoned: names.flatMap((name) => readMarker(folder, name) ?? []) }
+  return { files, pending, abandoned: names.flatMap((name) => readMarker(folder, name) ?? []) }
+}
+
+function namesIn({ path }: TaskFolder): string[] {
+  return kindAt(path) === undefined ? [] : fs.readdirSync(path)
 }
 
 /** Abandoned markers that are not removed if their checks are not run. */
