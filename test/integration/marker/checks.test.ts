@@ -29,6 +29,11 @@ const NO_DESCRIPTOR = `const child = require('child_process'), fs = require('fs'
   child.spawn = (...words) => { try { for (;;) open.push(fs.openSync('/dev/null')) } catch {}
     try { return spawn(...words) } finally { open.splice(0).forEach((one) => fs.closeSync(one)) } }`
 
+const KILLED = `const child = require('child_process'), fs = require('fs'), { spawn } = child
+  child.spawn = (...words) => { const started = spawn(...words); fs.writeFileSync('child', String(started.pid))
+    fs.writeFileSync('started', '')
+    setImmediate(() => process.kill(process.pid, 'SIGKILL')); return started }`
+
 describe.concurrent('clear with checks', () => {
   it('runs them at the root, and removes the marker if all succeed; the journal names them', async () => {
     const project = checked([{ run: 'pwd > where' }, { run: 'test -d specs' }])
@@ -402,9 +407,9 @@ describe('running checks', () => {
   )
 
   it('end if their command is killed, which cannot end them itself', async () => {
-    const project = asProcesses('echo $$ > child; touch started; sleep 600')
-    const { child } = await clearing(project)
-    child.kill('SIGKILL')
+    const project = asProcesses('sleep 600')
+    project.write('killed.cjs', KILLED)
+    await clearing({ ...project, env: { ...project.env, NODE_OPTIONS: `--require ${project.at('killed.cjs')}` } })
     await expect.poll(() => isAlive(Number(project.read('child'))), { timeout: 10_000 }).toBe(false)
   })
 
