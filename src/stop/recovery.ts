@@ -1,6 +1,6 @@
 import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { inLine, oneLine } from '../kernel/text.ts'
-import { type Marker, namedWork, UNCHECKED } from '../marker/marker.ts'
+import { type Marker, UNCHECKED } from '../marker/marker.ts'
 import { MAX_NAME_LENGTH, type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import { RECOVERY_TEXT } from './stop-messages.ts'
@@ -76,7 +76,7 @@ function composeForRoot(
 }
 
 function describe({ state, folder, marker, ageMs }: UnfinishedPostflight, session: string | undefined): string {
-  const operation = oneLine(namedWork(marker).operation ?? '', NAME_LIMIT) || undefined
+  const operation = marker.operation === undefined ? undefined : oneLine(marker.operation, NAME_LIMIT)
   const owner = ownerOf(marker.hostSession, session)
   const status = state === 'abandoned' && marker.outcome === UNCHECKED ? 'unchecked' : state
   return RECOVERY_TEXT.item(oneLine(taskWord(folder), TASK_LIMIT), operation, RECOVERY_TEXT[status], owner, ageMs)

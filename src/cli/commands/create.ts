@@ -271,8 +271,7 @@ function otherAgent({ marker, folder }: StoredMarker, agent: string | undefined,
   if (marker.agent === undefined || marker.agent === agent) return undefined
   if (agent === undefined && isRenewal(marker, options)) return undefined
   const path = markerDisplayPath(folder)
-  const { operation } = markers.namedWork(marker)
-  return new PostflightError('marker-of-other-agent', { path, agent: marker.agent, operation })
+  return new PostflightError('marker-of-other-agent', { path, agent: marker.agent, operation: marker.operation })
 }
 
 /** By its operation, or without any change. */

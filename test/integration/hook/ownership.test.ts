@@ -206,11 +206,10 @@ describe.concurrent('a marker of another agent of the session is not replaced', 
     const project = await withMainsPromise()
     const before = project.read(MARKER)
     const run = await project.cli(again, { env: ENV })
-    const said = expect.stringMatching(/is pending for the main conversation \(research\).*--agent main/)
-    expect(run).toMatchObject({ status: 1, stderr: said })
+    expect(run.status).toBe(1)
+    expect(run.stderr).toContain('is pending for the main conversation (research)')
+    expect(run.stderr).toContain('--agent main')
     expect(project.read(MARKER)).toBe(before)
-    project.marker('007_x', { cc_session_id: SESSION, agent_id: 'main', operation: 'work' })
-    expect((await project.cli(['create', '7', '--skill', 's'], { env: ENV })).stderr).toContain('conversation: finish')
   })
 
   it.each([['--agent', 'main'], ['--force']])('except with %s', async (...more) => {
