@@ -155,10 +155,10 @@ export function checkOpenCode(context: CommandContext, project: string): DoctorF
 }
 
 function checkOpenCodeScope(context: CommandContext, scope: HostScope, project: string): DoctorFinding[] {
-  const { plugin: expected } = openCodePlugin(context, scope, project)
+  const { plugin: expected, portable } = openCodePlugin(context, scope, project)
   // The project's own entry is never replaced by a path of this machine.
   const isTheirs = ({ plugin }: { plugin: string }): boolean =>
-    scope === 'project' && plugin !== expected && plugin.startsWith('./node_modules/')
+    scope === 'project' && !portable && /^\.\/(?:[^.].*\/)?node_modules\//.test(plugin)
   try {
     const files = openCodeConfigPaths(context, scope, project)
     const entries = files.flatMap((file) => pluginsIn(file, scope, project).map((plugin) => ({ file, plugin })))
@@ -190,7 +190,7 @@ function pluginsIn(file: string, scope: HostScope, project: string): string[] {
   if (scope === 'project') requireInside(file, project)
   const plugins = findPlugins(readSettingsFile(file) ?? '', file, ourPlugins(file))
   if (path.dirname(file) !== path.join(project, '.opencode')) return plugins
-  return plugins.map((plugin) => plugin.replace(/^\.\.(?=\/node_modules\/)/, '.'))
+  return plugins.map((plugin) => plugin.replace(/^\.\.(?=\/(?:[^.].*\/)?node_modules\/)/, '.'))
 }
 
 /** Loads the plugin as OpenCode does: an ES module whose default export names it. */
