@@ -128,14 +128,12 @@ export function hookCommand(
   project: string,
   { tellsProject }: { readonly tellsProject: boolean } = { tellsProject: true },
 ): { command: string; portable: boolean } {
-  const dependency = scope === 'user' || !tellsProject ? undefined : dependencyIn(project, packageFolder)
-  const portable = dependency !== undefined
+  const dependency = scope === 'user' ? undefined : dependencyIn(project, packageFolder)
+  const portable = dependency !== undefined && tellsProject
   const isWindows = platform === 'win32'
+  const folder = dependency === undefined ? packageFolder : path.join(portable ? '' : realPath(project), dependency)
   const name = isWindows ? 'dist/hook.js' : 'hooks/postflight-hook'
-  const location = path
-    .join(dependency ?? packageFolder, name)
-    .split(path.sep)
-    .join('/')
+  const location = path.join(folder, name).split(path.sep).join('/')
   const file = `"${portable ? '$CLAUDE_PROJECT_DIR/' : ''}${location.replace(/["`$\\]/g, '\\$&')}"`
   return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
 }

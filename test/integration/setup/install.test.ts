@@ -110,7 +110,8 @@ describe.concurrent('install', () => {
       const packageFolder = copyPackage(project.at(store))
       fs.mkdirSync(project.at(folder, 'node_modules'), { recursive: true })
       fs.symlinkSync(packageFolder, project.at(folder, 'node_modules/postflight-guard'))
-      await project.cli(['install'], { packageFolder, cwd: project.at(folder) })
+      for (const host of ['claude', 'codex']) await project.cli(['install', '--host', host], { packageFolder })
+      expect(project.read('.codex/hooks.json')).not.toMatch(/\.pnpm|store/)
       return project.read(SETTINGS)
     }
     const store = 'node_modules/.pnpm/postflight-guard@0.1.0/node_modules/postflight-guard'
