@@ -329,6 +329,8 @@ describe.concurrent('init', () => {
       const run = await cli('init --yes')
       const trusted = (await cli('trust --yes --json')).json()
       expect(run.stdout).toContain('Read specs/done.yaml, then let it take effect: npx postflight trust\n')
+      const byYarn = await withPackage(files).cli('init --yes', { env: { BERRY_BIN_FOLDER: '/tmp/xfs-1' } })
+      expect(byYarn.stdout).toMatch(/^To undo all of it: yarn postflight uninstall.*\n.*: yarn postflight trust$/m)
       expect(trusted.rules.flatMap((rule: { checks: string[] }) => rule.checks)).toEqual(checks)
     })
 

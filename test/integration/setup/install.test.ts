@@ -168,16 +168,11 @@ describe.concurrent('install', () => {
     expect(others.filter((other) => project.has(other))).toEqual([file])
   })
 
-  it('never writes a path of the project to the user’s settings', async () => {
+  it('writes no path of the project to the user’s settings, which are where CLAUDE_CONFIG_DIR puts them', async () => {
     const { project, cli } = createDependentProject()
-    await cli('install --scope user')
-    expect(project.read('../home/.claude/settings.json')).not.toContain('CLAUDE_PROJECT_DIR')
-  })
-
-  it('finds the user’s settings where CLAUDE_CONFIG_DIR puts them', async () => {
-    const project = createSourceProject()
-    await project.cli(['install', '--scope', 'user'], { env: { CLAUDE_CONFIG_DIR: project.at('config') } })
-    expect(project.has('config/settings.json')).toBe(true)
+    await cli('install --scope user', { env: { CLAUDE_CONFIG_DIR: project.at('config') } })
+    expect(project.read('config/settings.json')).toContain('hooks/postflight-hook')
+    expect(project.read('config/settings.json')).not.toContain('CLAUDE_PROJECT_DIR')
     expect(project.snapshot('../home')).toEqual({})
   })
 
