@@ -140,7 +140,8 @@ function isInProjectOf(script: string, cwd: string): boolean {
   const modules = `${path.sep}node_modules${path.sep}`
   const [project = ''] = script.split(modules)
   if (project === script || !`${cwd}${path.sep}`.startsWith(`${project}${path.sep}`)) return false
-  return isExecutable(project + modules + path.join('.bin', COMMAND_NAMES[0]))
+  // Beside a store, a workspace may alone have the command.
+  return [project, cwd].some((folder) => isExecutable(folder + modules + path.join('.bin', COMMAND_NAMES[0])))
 }
 
 export function isExecutable(file: string): boolean {

@@ -71,8 +71,10 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const ofRoot = checkRoot(context, findCommandRoot(context))
   const warnings = [...findWarnings(context, target, options.skip), ...(ofRoot.ok ? [] : [asWarning(ofRoot)])]
   const command = (word: string): string => commandLine([word], context.rootOption)
-  const npx = target.portable ? 'npx ' : ''
-  const uninstall = `${npx}${command('uninstall')}`
+  // Yarn's other linkers than node-modules make nothing that npx finds.
+  const isByYarn = context.environment.BERRY_BIN_FOLDER !== undefined
+  const start = isByYarn ? 'yarn ' : target.portable ? 'npx ' : ''
+  const uninstall = `${start}${command('uninstall')}`
   const lines = parts.map((part) => partLine(part.name, stateOf(part), displayPath(context, part.file)))
   const hasDone = parts.some(({ name }) => name === 'done') || readDoneFile(target.project).kind !== 'absent'
   if (!hasDone && ofRoot.ok && !options.skip.includes('done')) lines.push(noDone(context, target.project))
@@ -89,7 +91,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   }
   if (isAccepted('hook') && scope === 'project' && !target.portable) lines.push(notPortable('local'))
   if (isWritten && isAccepted('done')) {
-    lines.push(`Read specs/done.yaml, then let it take effect: ${npx}${command('trust')}`)
+    lines.push(`Read specs/done.yaml, then let it take effect: ${start}${command('trust')}`)
   }
   lines.push(...warnings)
   const [hookState] = parts.filter(({ name }) => name === 'hook').map(stateOf)

@@ -268,14 +268,17 @@ export function npxNote(context: FormSource & Pick<CommandContext, 'cwd'>): stri
 
 type FormSource = Pick<CommandContext, 'environment' | 'packageFolder'>
 
-/** npx and Yarn put the command on the PATH of the process that they start, and of no other. */
 function formOf({ environment, packageFolder }: FormSource, project: string): CommandForm {
   const script = path.join(packageFolder, 'bin', 'postflight.js')
+  return findCommandForm({ ...environment, PATH: agentsPath(environment) }, script, project)
+}
+
+/** npx, Yarn and Bun put folders on the PATH of the process that they start alone. In one of them, Bun is `node`. */
+export function agentsPath(environment: CommandContext['environment']): string {
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter)
-  const own = folders.filter((folder) => path.basename(folder) !== '.bin' && folder !== environment.BERRY_BIN_FOLDER)
-  const isRunByNpm = environment.npm_config_user_agent !== undefined
-  const PATH = (isRunByNpm ? own : folders).join(path.delimiter)
-  return findCommandForm({ ...environment, PATH }, script, project)
+  const isOwn = /[/\\](?:\.bin|bun-node-[^/\\]*)$/
+  const others = folders.filter((folder) => !isOwn.test(folder) && folder !== environment.BERRY_BIN_FOLDER)
+  return (environment.npm_config_user_agent === undefined ? folders : others).join(path.delimiter)
 }
 
 function sharesItself(commands: readonly WiredCommand[], project: string): boolean {

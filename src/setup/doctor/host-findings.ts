@@ -27,12 +27,13 @@ import {
   readSettingsFile,
   requireInside,
 } from '../settings-paths.ts'
-import { checkEntries, hooksDisabled, installCommand } from './claude-findings.ts'
+import { agentsPath, checkEntries, hooksDisabled, installCommand } from './claude-findings.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 const REBUILD = 'run `npm run build`, or install the package again'
 
-export function checkHook({ packageFolder, platform }: CommandContext): DoctorFinding[] {
+export function checkHook(context: CommandContext): DoctorFinding[] {
+  const { packageFolder, platform } = context
   const bundle = path.join(packageFolder, 'dist', 'hook.js')
   const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
   if (!fs.existsSync(bundle)) return [bad('hook', `${bundle} is missing`, REBUILD)]
@@ -40,14 +41,15 @@ export function checkHook({ packageFolder, platform }: CommandContext): DoctorFi
   if (platform !== 'win32' && !isExecutable(launcher)) {
     findings.push(bad('hook', `${launcher} is not executable`, `chmod +x ${shellWord(launcher)}`))
   }
-  // Starts the bundle itself, because the launcher hides a broken one.
+  // Starts the bundle itself, because the launcher hides a broken one, by the `node` that the launcher finds.
   // Not a stop, which would be counted in every root that this environment leads to.
   const payload = '{"hook_event_name":"doctor"}'
-  const { status, answer, detail } = runNode(packageFolder, [bundle, '--root', packageFolder], payload)
+  const { status, answer, detail } = runNode('node', context, [bundle, '--root', packageFolder], payload)
   if (status === 0 && answer !== '') {
     return [...findings, good('hook', `the hook runs (it answered ${answer.slice(0, 80)})`)]
   }
-  return [...findings, bad('hook', `the hook does not answer (${detail})`, "check that `node` is on your agent's PATH")]
+  const fix = "put Node 20.19, or 22.12 or later, on your agent's PATH, or install the package again"
+  return [...findings, bad('hook', `the hook does not answer (${detail})`, fix)]
 }
 
 export function checkHookHosts(context: CommandContext, project: string): DoctorFinding[] {
@@ -155,10 +157,10 @@ export function checkOpenCode(context: CommandContext, project: string): DoctorF
 }
 
 function checkOpenCodeScope(context: CommandContext, scope: HostScope, project: string): DoctorFinding[] {
-  const { plugin: expected } = openCodePlugin(context, scope, project)
+  const { plugin: expected, portable } = openCodePlugin(context, scope, project)
   // The project's own entry is never replaced by a path of this machine.
   const isTheirs = ({ plugin }: { plugin: string }): boolean =>
-    scope === 'project' && plugin !== expected && plugin.startsWith('./node_modules/')
+    scope === 'project' && !portable && /^\.\/(?:[^.].*\/)?node_modules\//.test(plugin)
   try {
     const files = openCodeConfigPaths(context, scope, project)
     const entries = files.flatMap((file) => pluginsIn(file, scope, project).map((plugin) => ({ file, plugin })))
@@ -190,24 +192,25 @@ function pluginsIn(file: string, scope: HostScope, project: string): string[] {
   if (scope === 'project') requireInside(file, project)
   const plugins = findPlugins(readSettingsFile(file) ?? '', file, ourPlugins(file))
   if (path.dirname(file) !== path.join(project, '.opencode')) return plugins
-  return plugins.map((plugin) => plugin.replace(/^\.\.(?=\/node_modules\/)/, '.'))
+  return plugins.map((plugin) => plugin.replace(/^\.\.(?=\/(?:[^.].*\/)?node_modules\/)/, '.'))
 }
 
 /** Loads the plugin as OpenCode does: an ES module whose default export names it. */
-function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
-  const file = path.join(packageFolder, PLUGIN_FILE)
+function checkPlugin(context: CommandContext): DoctorFinding {
+  const file = path.join(context.packageFolder, PLUGIN_FILE)
   const load = `import(${JSON.stringify(pathToFileURL(file).href)}).then((plugin) => console.log(plugin.default.id))`
-  const { answer, detail } = runNode(packageFolder, ['--input-type=module', '--eval', load])
+  const { answer, detail } = runNode(process.execPath, context, ['--input-type=module', '--eval', load])
   if (answer === 'postflight-guard') return good('plugin', 'the plugin loads')
-  const fault = /^\w*Error.*$/m.exec(detail)?.[0] ?? detail
-  return bad('plugin', `the plugin does not load (${oneLine(fault, 200)})`, REBUILD)
+  return bad('plugin', `the plugin does not load (${detail})`, REBUILD)
 }
 
-function runNode(cwd: string, words: readonly string[], input = '') {
-  const options = { input, encoding: 'utf8', timeout: 10_000, cwd } as const
-  const { status, stdout, stderr, error } = spawnSync(process.execPath, words, options)
+function runNode(program: string, { packageFolder, environment }: CommandContext, words: string[], input = '') {
+  const env = { ...environment, PATH: agentsPath(environment) }
+  const options = { input, encoding: 'utf8', timeout: 10_000, cwd: packageFolder, env } as const
+  const { status, stdout, stderr, error } = spawnSync(program, words, options)
   // Null if no process could be started.
-  return { status, answer: stdout?.trim() ?? '', detail: error?.message ?? stderr.trim() }
+  const detail = error?.message ?? /^\w*Error.*$/m.exec(stderr)?.[0] ?? stderr
+  return { status, answer: stdout?.trim() ?? '', detail: oneLine(detail, 200) }
 }
 
 /** Reactive rules in Claude Code's settings. They do not depend on the hook, so they do not show whether it works. */

@@ -15,16 +15,26 @@ import { leadsOut, type Scope } from '../settings-paths.ts'
 const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
 
 /**
- * pnpm and yarn link the package from a store, whose paths hold its version, so the link counts. `npm link` does not:
- * it leads out of `node_modules`, and no `package.json` names it.
+ * Package managers link the package from a store, whose paths hold its version, so the link counts: in the project, or in a
+ * workspace. `npm link` does not: it leads out of `node_modules`, and no `package.json` names it.
  */
 function dependencyIn(project: string, packageFolder: string): string | undefined {
   const folder = realPath(packageFolder)
   const relative = path.relative(realPath(project), folder).split(path.sep).join('/')
   const isInside = relative.startsWith('node_modules/')
-  const isLinked = realPath(path.join(project, DEPENDENCY_FOLDER)) === folder
-  if (isLinked && (isInside || specifierIn(project) !== undefined)) return DEPENDENCY_FOLDER
-  return isInside ? relative : undefined
+  const isLink = (link: string): boolean => realPathIfSeen(path.join(project, link)) === folder
+  if (isLink(DEPENDENCY_FOLDER) && (isInside || specifierIn(project) !== undefined)) return DEPENDENCY_FOLDER
+  return isInside ? (workspaceLinks(project).find(isLink) ?? relative) : undefined
+}
+
+/** Of workspaces that are at most two levels deep. */
+function workspaceLinks(project: string): string[] {
+  const below = (folder: string): string[] =>
+    attempt(() => fs.readdirSync(path.join(project, folder)).toSorted(), [])
+      .filter((name) => !name.startsWith('.') && name !== 'node_modules')
+      .map((name) => `${folder}${name}/`)
+  const folders = below('')
+  return [...folders, ...folders.flatMap(below)].map((folder) => `${folder}${DEPENDENCY_FOLDER}`)
 }
 
 /** Outside of the repository, a clone or CI lacks the file, so installing the packages fails there. */
@@ -83,7 +93,9 @@ export function ourPlugins(settings: string): IsOurs {
     const file = realFile(
       path.resolve(path.dirname(settings), spec.startsWith('file:') ? attempt(() => fileURLToPath(spec), spec) : spec),
     )
-    return file === undefined ? IN_OUR_FOLDER.test(spec) : isOurPackage(path.join(file, '..', '..', '..'))
+    // The copy was moved or removed: only `install` writes a URL of its file.
+    if (file === undefined) return spec.startsWith('file:') || IN_OUR_FOLDER.test(spec)
+    return isOurPackage(path.join(file, '..', '..', '..'))
   }
 }
 
@@ -116,19 +128,18 @@ export function hookCommand(
   project: string,
   { tellsProject }: { readonly tellsProject: boolean } = { tellsProject: true },
 ): { command: string; portable: boolean } {
-  const dependency = scope === 'user' || !tellsProject ? undefined : dependencyIn(project, packageFolder)
-  const portable = dependency !== undefined
+  const dependency = scope === 'user' ? undefined : dependencyIn(project, packageFolder)
+  const portable = dependency !== undefined && tellsProject
   const isWindows = platform === 'win32'
+  const folder = dependency === undefined ? packageFolder : path.join(portable ? '' : realPath(project), dependency)
   const name = isWindows ? 'dist/hook.js' : 'hooks/postflight-hook'
-  const location = portable ? `$CLAUDE_PROJECT_DIR/${dependency}/${name}` : path.join(packageFolder, name)
-  // Keeps spaces, and still expands our own `$CLAUDE_PROJECT_DIR`.
-  const special = portable ? /["`\\]/g : /["`$\\]/g
-  const file = `"${location.split(path.sep).join('/').replace(special, '\\$&')}"`
+  const location = path.join(folder, name).split(path.sep).join('/')
+  const file = `"${portable ? '$CLAUDE_PROJECT_DIR/' : ''}${location.replace(/["`$\\]/g, '\\$&')}"`
   return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
 }
 
 /** Where npx, bunx, `pnpm dlx` and `yarn dlx` put a package. */
-const IN_CACHE = /[/\\](?:_npx|pnpm[/\\]dlx|bunx-[^/\\]+|dlx-[^/\\]+)[/\\]/
+const IN_CACHE = /[/\\](?:_npx|pnpm[/\\]dlx|\.?bunx-[^/\\]+|dlx-[^/\\]+)[/\\]/
 
 export function cacheWarning({ packageFolder }: Pick<CommandContext, 'packageFolder'>): string | undefined {
   if (!IN_CACHE.test(packageFolder)) return undefined

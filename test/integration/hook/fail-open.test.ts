@@ -295,14 +295,15 @@ describe.concurrent('an answer that is not read', () => {
 })
 
 describe.concurrent('the hook’s surroundings', () => {
-  it.each(['node is not on the PATH', 'dist/hook.js is missing', 'the hook did not finish'])(
+  const unfinished = `the hook did not finish (it needs Node 20.19, or 22.12 or later; its Node is ${process.version})`
+  it.each(['node is not on the PATH', 'dist/hook.js is missing', unfinished])(
     '%s: the stop is allowed, stderr says so, and the user of Claude Code is told',
     async (what) => {
       const project = withMarker(UNOWNED)
       const copy = copyPackage(join(project.base, 'package'))
       mkdirSync(project.at('empty'))
       if (what.startsWith('dist')) rmSync(join(copy, 'dist'), { recursive: true })
-      if (what.endsWith('finish')) writeFileSync(join(copy, 'dist', 'hook.js'), 'process.exit(2)')
+      if (what === unfinished) writeFileSync(join(copy, 'dist', 'hook.js'), 'process.exit(2)')
       const path = what.startsWith('node') ? { PATH: project.at('empty') } : {}
       const program = ['/bin/sh', join(copy, 'hooks', 'postflight-hook')] as const
       const run = (env = {}) => project.hook(subagentStop(), { program, env: { ...env, ...path } })

@@ -374,12 +374,16 @@ describe.concurrent('doctor finds', () => {
   })
 
   it('and says once how a person types the fixes if only npx finds the command, as others do in a terminal', async () => {
-    const { cli } = withPackage()
-    const notes = async (words: string, answers?: string[]): Promise<number> =>
-      String(Object.values(await cli(words, { answers }))).split('Type `npx postflight`').length - 1
+    const { project, cli } = withPackage()
+    const notes = async (words: string, answers?: string[], cwd = project.dir): Promise<number> =>
+      String(Object.values(await cli(words, { answers, cwd }))).split('Type `npx postflight`').length - 1
     const noted = ['doctor', 'history 7', 'adopt 7', 'workflow status 7', 'adopt 7 --root ..']
     for (const words of noted) expect(await notes(words, [])).toBe(1)
     for (const words of ['inspect', 'adopt 7 --json', 'completion bash']) expect(await notes(words, [])).toBe(0)
     expect([await notes('doctor'), await notes('adopt 7')]).toEqual([1, 0])
+    // As pnpm does for a workspace.
+    rmSync(project.at('node_modules/.bin'), { recursive: true })
+    project.write('packages/a/node_modules/.bin/postflight', '#!/bin/sh\n', 0o755)
+    expect([await notes('doctor'), await notes('doctor', [], project.at('packages/a'))]).toEqual([0, 1])
   })
 })

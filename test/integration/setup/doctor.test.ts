@@ -144,12 +144,15 @@ describe.concurrent('doctor', () => {
     expect(JSON.stringify([run, logs])).not.toContain('cannot write')
   })
 
-  it('reports why the hook does not answer if no process can be started', () => {
-    const node = process.execPath
-    process.execPath = '/gone/node'
-    const found = checkHook({ packageFolder: PACKAGE, platform: 'linux' } as CommandContext)
-    process.execPath = node
-    expect(found).toMatchObject([{ ok: false, what: expect.stringMatching(/the hook does not answer .*ENOENT/) }])
+  it('reports why the hook does not answer if its PATH has no node, although Bun has one for doctor', () => {
+    const PATH = createSourceProject().at('bun-node-0')
+    mkdirSync(PATH)
+    symlinkSync(process.execPath, join(PATH, 'node'))
+    const find = (environment: object) =>
+      checkHook({ packageFolder: PACKAGE, platform: 'linux', environment } as CommandContext)
+    expect(find({ PATH })).toMatchObject([{ ok: true }])
+    const what = expect.stringMatching(/the hook does not answer .*ENOENT/)
+    expect(find({ PATH, npm_config_user_agent: 'bun/1.4.5' })).toMatchObject([{ ok: false, what }])
   })
 
   it('lists markers without a problem too', async () => {

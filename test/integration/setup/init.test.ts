@@ -281,11 +281,14 @@ describe.concurrent('init', () => {
     expect(declined.join('\n')).not.toMatch(/Restart|Try it/)
   })
 
-  it.each(['init --yes', 'install --host codex'])('warns if it runs from the cache of npx: %s', async (words) => {
+  it.each([
+    ['init --yes', '_npx/1'],
+    ['install --host codex', '.bunx-0/@'],
+  ])('warns if it runs from the cache of npx or bunx: %s', async (words, cache) => {
     const project = createSourceProject()
-    const packageFolder = copyPackage(join(project.base, '_npx/1/node_modules/postflight-guard'))
+    const packageFolder = copyPackage(join(project.base, cache, 'node_modules/postflight-guard'))
     const { stdout } = await project.cli(words.split(' '), { packageFolder })
-    expect(stdout).toMatch(/^Warning: .*_npx.*npm install --save-dev postflight-guard/m)
+    expect(stdout).toMatch(/^Warning: .*(?:_np|\.bun)x.*npm install --save-dev postflight-guard/m)
   })
 
   it('says that specs/ is a link, which nothing reads, and suggests nothing that would be refused', async () => {
@@ -326,6 +329,8 @@ describe.concurrent('init', () => {
       const run = await cli('init --yes')
       const trusted = (await cli('trust --yes --json')).json()
       expect(run.stdout).toContain('Read specs/done.yaml, then let it take effect: npx postflight trust\n')
+      const byYarn = await withPackage(files).cli('init --yes', { env: { BERRY_BIN_FOLDER: '/tmp/xfs-1' } })
+      expect(byYarn.stdout).toMatch(/^To undo all of it: yarn postflight uninstall.*\n.*: yarn postflight trust$/m)
       expect(trusted.rules.flatMap((rule: { checks: string[] }) => rule.checks)).toEqual(checks)
     })
 

@@ -104,20 +104,20 @@ describe.concurrent('install', () => {
     expect(commandsOf(project.read(SETTINGS))).toContain(`[ ! -f "${LAUNCHER}" ] || exec "${LAUNCHER}"`)
   })
 
-  it('writes the path of the project if a package manager links the package from a store', async () => {
-    const pnpm = createSourceProject()
-    const inStore = pnpm.at('node_modules/.pnpm/postflight-guard@0.1.0/node_modules/postflight-guard')
-    copyPackage(inStore)
-    fs.symlinkSync(inStore, pnpm.at('node_modules/postflight-guard'))
-    const outside = createSourceProject()
-    const shared = copyPackage(join(outside.base, 'store', 'postflight-guard'))
-    fs.mkdirSync(outside.at('node_modules'))
-    fs.symlinkSync(shared, outside.at('node_modules/postflight-guard'))
-    outside.write('package.json', JSON.stringify({ devDependencies: { 'postflight-guard': '0.1.0' } }))
-    await pnpm.cli(['install'], { packageFolder: inStore })
-    await outside.cli(['install'], { packageFolder: shared })
-    expect(pnpm.read(SETTINGS)).toBe(EXAMPLE)
-    expect(outside.read(SETTINGS)).toBe(EXAMPLE)
+  it('writes the path of the link if a package manager links the package from a store, in the project or a workspace', async () => {
+    const linked = async (folder: string, store: string): Promise<string> => {
+      const project = createSourceProject({ files: { 'package.json': '{"dependencies":{"postflight-guard":"1"}}' } })
+      const packageFolder = copyPackage(project.at(store))
+      fs.mkdirSync(project.at(folder, 'node_modules'), { recursive: true })
+      fs.symlinkSync(packageFolder, project.at(folder, 'node_modules/postflight-guard'))
+      for (const host of ['claude', 'codex']) await project.cli(['install', '--host', host], { packageFolder })
+      expect(project.read('.codex/hooks.json')).not.toMatch(/\.pnpm|store/)
+      return project.read(SETTINGS)
+    }
+    const store = 'node_modules/.pnpm/postflight-guard@0.1.0/node_modules/postflight-guard'
+    expect(await linked('', store)).toBe(EXAMPLE)
+    expect(await linked('', '../store/postflight-guard')).toBe(EXAMPLE)
+    expect(await linked('packages/$a', store)).toBe(EXAMPLE.replaceAll('DIR/', 'DIR/packages/\\\\$a/'))
   })
 
   it('writes commands that silently do nothing for people who have not installed the dependencies', async () => {
@@ -168,16 +168,11 @@ describe.concurrent('install', () => {
     expect(others.filter((other) => project.has(other))).toEqual([file])
   })
 
-  it('never writes a path of the project to the user’s settings', async () => {
+  it('writes no path of the project to the user’s settings, which are where CLAUDE_CONFIG_DIR puts them', async () => {
     const { project, cli } = createDependentProject()
-    await cli('install --scope user')
-    expect(project.read('../home/.claude/settings.json')).not.toContain('CLAUDE_PROJECT_DIR')
-  })
-
-  it('finds the user’s settings where CLAUDE_CONFIG_DIR puts them', async () => {
-    const project = createSourceProject()
-    await project.cli(['install', '--scope', 'user'], { env: { CLAUDE_CONFIG_DIR: project.at('config') } })
-    expect(project.has('config/settings.json')).toBe(true)
+    await cli('install --scope user', { env: { CLAUDE_CONFIG_DIR: project.at('config') } })
+    expect(project.read('config/settings.json')).toContain('hooks/postflight-hook')
+    expect(project.read('config/settings.json')).not.toContain('CLAUDE_PROJECT_DIR')
     expect(project.snapshot('../home')).toEqual({})
   })
 
