@@ -41,6 +41,8 @@ const FORGERIES: readonly (readonly [string, Forgery, string?])[] = [
   ['a link in place of a folder', extra('folder/artifacts', file('/tmp', '120000'))],
   ['an executable file', extra('folder/plan.md', file('x', '100755'))],
   ['a submodule', extra('folder/sub', file('1'.repeat(40), '160000'))],
+  ['the name ..', extra('folder/..')],
+  ['the name .git', extra('folder/.git')],
   ['a marker', extra('folder/.postflight-pending', file('{}')), 'is not a safe name'],
   ['a name with an escape sequence', extra('folder/a\u001b[2J.md')],
   ['names that differ in case', extra('folder/PLAN.md'), '"folder/plan.md" differ only in case'],
