@@ -77,8 +77,7 @@ describe.concurrent('adopt for another session', () => {
   it.each(['pending', 'abandoned'] as const)('keeps a %s marker as unchecked if it drops checks', async (name) => {
     const project = projectWith({ checks: [FAILS] }, name)
     const run = await project.cli(['adopt', '259', '--host-session', OTHER_SESSION], { env: ENV })
-    expect(run.status).toBe(0)
-    expect(run.stdout).toContain(`kept as ${ABANDONED}`)
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining(`kept as ${ABANDONED}`) })
     expect(read(project, MARKER)).not.toHaveProperty('checks')
     expect(read(project, ABANDONED)).toMatchObject({ checks: [FAILS], outcome: 'unchecked' })
     expect((await project.hook(stop({ session_id: OTHER_SESSION }))).answer.reason).toContain('Blocked stop 1 of 3')
@@ -156,7 +155,6 @@ describe.concurrent('--timeout', () => {
   it.each(['1000000', '0', '-1', '1.5', 'x'])('names its limit: %s', async (seconds) => {
     const project = projectWith({})
     const run = await project.cli(['clear', '259', `--timeout=${seconds}`])
-    expect(run.status).toBe(64)
-    expect(run.stderr).toContain('from 1 to 999999')
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('from 1 to 999999') })
   })
 })

@@ -84,8 +84,7 @@ describe.concurrent('a marker that waits', () => {
     expect((await project.cli(WAIT, { env: ENV })).stdout).toContain('only at the prompt where the tenth wait began')
     expect(isBlock(await stopAt(project, 'p11'))).toBe(true)
     const refused = await project.cli(WAIT, { env: ENV })
-    expect(refused.status).toBe(1)
-    expect(refused.stderr).toContain('has waited at 10 prompts')
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('has waited at 10 prompts') })
   })
 
   it('holds again after a resume of the session, and not after a compaction or the start of another one', async () => {
@@ -238,8 +237,7 @@ describe.concurrent('wait is refused', () => {
     const project = withMarker(fields)
     const before = project.read(MARKER)
     const run = await project.cli(WAIT, { env })
-    expect(run.status).toBe(1)
-    expect(run.stderr).toContain(why)
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining(why) })
     expect(project.read(MARKER)).toBe(before)
   })
 
@@ -250,8 +248,7 @@ describe.concurrent('wait is refused', () => {
     ['with two lines', ['wait', '7', '--for', 'a\nb'], 'must be one line of text without extra spaces, not "a\\nb"'],
   ])('%s, as a usage error', async (_what, words, why, env = ENV) => {
     const run = await withMarker().cli(words, { env })
-    expect(run.status).toBe(64)
-    expect(run.stderr).toContain(why)
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(why) })
   })
 
   it.each([
