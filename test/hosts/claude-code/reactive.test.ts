@@ -73,8 +73,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
     async (_, sync, rule, notices) => {
       const guarded = projectWith([rule])
       const { client, model } = await guarded.start({ main: [COMMIT, say('Well.')], sync })
-      const ran = await client.done
-      expect(ran).toMatchObject({ exitCode: 0, timedOut: false, notices })
+      expect(await client.done).toMatchObject({ exitCode: 0, timedOut: false, notices })
       expect(seenByMain(model)).not.toMatch(/agent hook|hook error|hook blocking|hook didn/i)
       expect(guarded.subjects()).toEqual(['New API', 'Start'])
     },

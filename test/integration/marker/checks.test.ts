@@ -161,8 +161,7 @@ describe.concurrent('a marker whose checks are skipped', () => {
     ['a create that replaces it', ['create', '259', '--operation', 'plan', '--agent', 'main'], ENV],
   ])('is kept as abandoned after %s, and inspect says so', async (_, words, env) => {
     const project = checked([NOTE])
-    const run = await project.cli(words, { env })
-    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(await project.cli(words, { env })).toMatchObject({ status: 0, stderr: '' })
     expect(project.has('ran')).toBe(false)
     expect(read(project, ABANDONED)).toMatchObject({ id: OWNED.id, outcome: 'unchecked', checks: [NOTE] })
     const { markers } = (await project.cli(['inspect', '--json'])).json()

@@ -22,8 +22,7 @@ async function usedTask(): Promise<Project> {
 describe.concurrent('clear', () => {
   it('removes marker, loop guard, claims and abandoned markers, and no file of the task itself', async () => {
     const project = await usedTask()
-    const run = await project.cli(['clear', '259'], { env: ENV })
-    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(await project.cli(['clear', '259'], { env: ENV })).toMatchObject({ status: 0, stderr: '' })
     expect(project.snapshot('specs/259_x')).toEqual({ 'plan.md': '# Plan', '.return-meta.json': '{}' })
     const { id: marker_id, cc_session_id: host_session } = OWNED
     const entry = { event: 'clear', outcome: 'cleared', task: '259_x', marker_id, host_session }
@@ -77,8 +76,7 @@ describe.concurrent('clear', () => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/259_x'))
     const before = project.snapshot()
-    const run = await project.cli(['clear', task])
-    expect(run).toMatchObject({
+    expect(await project.cli(['clear', task])).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/^nothing to clear(: no folder for task .*)?\n$/),
       stderr: '',
@@ -102,8 +100,7 @@ describe.concurrent('clear', () => {
 
   it('clears a folder that exists and whose number no new folder could have', async () => {
     const project = createSourceProject({ files: { 'specs/20260118/.postflight-pending': '' } })
-    const run = await project.cli(['clear', '20260118'])
-    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(await project.cli(['clear', '20260118'])).toMatchObject({ status: 0, stderr: '' })
     expect(project.has('specs/20260118/.postflight-pending')).toBe(false)
   })
 
@@ -134,8 +131,7 @@ describe.concurrent('clear', () => {
     if (kind === 'a link') symlinkSync(target, project.at('specs/259_x/.postflight-pending'))
     else mkdirSync(project.at('specs/259_x/.postflight-pending'))
     const before = project.snapshot()
-    const run = await project.cli(['clear', '259'])
-    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining(kind) })
+    expect(await project.cli(['clear', '259'])).toMatchObject({ status: 65, stderr: expect.stringContaining(kind) })
     expect(project.snapshot()).toEqual(before)
   })
 
@@ -147,8 +143,7 @@ describe.concurrent('clear', () => {
       project.marker('001_other', { ...OWNED, cc_session_id: OTHER_SESSION })
       const { answer } = await project.hook(subagentStop())
       const command = /\(where `postflight` is not on the PATH: (.*)\)/.exec(answer.reason ?? '')?.[1]
-      const run = await project.shell(`${command}`)
-      expect(run).toMatchObject({ status: 0, stderr: '' })
+      expect(await project.shell(`${command}`)).toMatchObject({ status: 0, stderr: '' })
       expect(project.has(`specs/${task}/.postflight-pending`)).toBe(false)
       expect(project.has('specs/001_other/.postflight-pending')).toBe(true)
     },

@@ -67,8 +67,7 @@ describe.concurrent('step', () => {
   ])('refuses a step that is %s', async (_what, word, status, said) => {
     const project = withSteps()
     const before = project.snapshot('specs/259_x')
-    const run = await project.cli(['step', '259', word])
-    expect(run).toMatchObject({ status, stderr: expect.stringContaining(said) })
+    expect(await project.cli(['step', '259', word])).toMatchObject({ status, stderr: expect.stringContaining(said) })
     expect(project.snapshot('specs/259_x')).toEqual(before)
   })
 
@@ -82,8 +81,7 @@ describe.concurrent('step', () => {
     const project = createSourceProject()
     if (text === undefined) project.write('specs/259_x/plan.md', '')
     else project.marker('259_x', text)
-    const run = await project.cli(['step', '259', '1'])
-    expect(run).toMatchObject({ status, stderr: expect.stringContaining(said) })
+    expect(await project.cli(['step', '259', '1'])).toMatchObject({ status, stderr: expect.stringContaining(said) })
     if (text !== undefined) expect(project.read(MARKER)).toBe(text)
   })
 

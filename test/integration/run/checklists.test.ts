@@ -83,8 +83,7 @@ describe('a checklist', () => {
 
   it('has one step for each open task at any depth, in its order, and each is ticked when it is done', async () => {
     const project = await start(TASKS)
-    const done = await doAll(project)
-    expect(done).toEqual(['one', 'two, nested', 'three, deeper', 'four, quoted', 'one'])
+    expect(await doAll(project)).toEqual(['one', 'two, nested', 'three, deeper', 'four, quoted', 'one'])
     expect(project.read(LIST)).toBe(TASKS.replaceAll('[ ]', '[x]').replace('[x] code', '[ ] code'))
   })
 

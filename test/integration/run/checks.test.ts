@@ -142,8 +142,7 @@ describe('a phase with a check, driven by the hook', () => {
     await project.cli(['workflow', 'start', '8', 'y', '--definition', 'steps.json'])
     await project.cli(['workflow', 'next', '8'])
     project.write('specs/008_y/report.md', 'x')
-    const early = await project.cli(['workflow', 'check', '8'])
-    expect(early).toMatchObject({
+    expect(await project.cli(['workflow', 'check', '8'])).toMatchObject({
       status: 1,
       stdout: expect.stringContaining('result yet: not all of its steps have ended'),
     })

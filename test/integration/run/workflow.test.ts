@@ -247,8 +247,7 @@ describe('bad input', () => {
     ['graph 8', 1, 'task 8 has no folder'],
   ])('an error names the missing file, folder or slug: %s', async (words, status, said) => {
     const project = await started(one())
-    const run = await project.workflow(...words.split(' '))
-    expect(run).toMatchObject({ status, stderr: expect.stringContaining(said) })
+    expect(await project.workflow(...words.split(' '))).toMatchObject({ status, stderr: expect.stringContaining(said) })
   })
 
   it('putting a run aside moves nothing that is outside its folder', async () => {

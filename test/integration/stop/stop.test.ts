@@ -77,8 +77,7 @@ describe.concurrent('a pending marker', () => {
     const project = withMarker(OWNED)
     const { answer } = await project.hook(subagentStop())
     const command = /\(where `postflight` is not on the PATH: (.*)\)/.exec(answer.reason ?? '')?.[1]
-    const ran = await project.shell(`${command}`)
-    expect(ran).toMatchObject({ status: 0, stderr: '' })
+    expect(await project.shell(`${command}`)).toMatchObject({ status: 0, stderr: '' })
     expect(project.snapshot(FOLDER)).toEqual({})
     expect((await project.hook(subagentStop())).answer).toEqual({})
   })

@@ -236,8 +236,7 @@ describe.concurrent('wait is refused', () => {
   ])('%s', async (_what, fields, why, env = ENV) => {
     const project = withMarker(fields)
     const before = project.read(MARKER)
-    const run = await project.cli(WAIT, { env })
-    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining(why) })
+    expect(await project.cli(WAIT, { env })).toMatchObject({ status: 1, stderr: expect.stringContaining(why) })
     expect(project.read(MARKER)).toBe(before)
   })
 
@@ -247,8 +246,7 @@ describe.concurrent('wait is refused', () => {
     ['outside a host', ['wait', '7', '--for', 'x'], 'session', {}],
     ['with two lines', ['wait', '7', '--for', 'a\nb'], 'must be one line of text without extra spaces, not "a\\nb"'],
   ])('%s, as a usage error', async (_what, words, why, env = ENV) => {
-    const run = await withMarker().cli(words, { env })
-    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(why) })
+    expect(await withMarker().cli(words, { env })).toMatchObject({ status: 64, stderr: expect.stringContaining(why) })
   })
 
   it.each([
