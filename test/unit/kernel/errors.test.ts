@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_CODES, EXIT, exitCodeOf } from '../../../src/kernel/command-errors.ts'
-import { type ErrorArguments, errorFault, errorMessage, PostflightError } from '../../../src/kernel/errors.ts'
+import {
+  argumentsOf,
+  type ErrorArguments,
+  errorFault,
+  errorMessage,
+  PostflightError,
+} from '../../../src/kernel/errors.ts'
 
 type ErrorCode = keyof ErrorArguments
 
@@ -43,6 +49,7 @@ describe('the error class', () => {
     const error = new PostflightError(code, { task: 'x' })
     expect(error).toBeInstanceOf(Error)
     expect(error).toMatchObject({ name: 'PostflightError', message: code, code, args: { task: 'x' } })
+    expect([argumentsOf(error, code), argumentsOf(error, 'internal')]).toEqual([{ task: 'x' }, undefined])
     expect('cause' in error).toBe(false)
   })
 

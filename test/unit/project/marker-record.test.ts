@@ -46,6 +46,16 @@ describe('a marker that was removed by hand', () => {
     expect(removedByHand(recordsOf(...entries), [])).toEqual([])
   })
 
+  it.each<[RecordedEnd, Omit<JournalEntry, 'task'>, readonly string[]]>([
+    ['cleared', { event: 'clear', checks: ['b', 'a'] }, ['a', 'b']],
+    ['settled', { event: 'clear', checks: ['a'] }, ['a', 'b']],
+    ['settled', { event: 'adopt', checks: ['a', 'b'] }, ['a', 'b']],
+    ['settled', { event: 'clear' }, []],
+  ])('was given up, then is %s by %j with the checks %j', (end, entry, checks) => {
+    const capped: JournalEntry = { event: 'cap', outcome: 'capped', markerId: X }
+    expect(recordsOf({ ...MADE, checks }, capped, { ...entry, settles: [X] })).toMatchObject([{ end, kept: undefined }])
+  })
+
   it('is not one that another took the place of', () => {
     const records = recordsOf(MADE, { event: 'create', markerId: Y, replaces: X }, { ...CLEARED, markerId: Y })
     expect(records.map(({ end }) => end)).toEqual(['replaced', 'cleared'])
