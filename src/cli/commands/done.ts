@@ -104,7 +104,7 @@ function resultOf(
           searched: paths !== undefined,
           green: now !== undefined,
           proven: receipt === undefined ? null : toIso(receipt.atMs),
-          own_output: receipt?.ownOutput ?? [],
+          own_output: [...(receipt?.ownOutput ?? []), ...Object.keys(receipt?.rewritten ?? {})],
         }
       }),
       checks: (proof?.done ?? []).map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
@@ -133,9 +133,8 @@ function linesOf({ done, failed, green, due }: DoneProof): string[] {
     const line = `the ${checkFailed(failed)}, so the work is not done. The end of its output:`
     return [line, ...outputLines(failed.output)]
   }
-  const isSame = (name: string): boolean => green.some(({ receipt }) => Object.hasOwn(receipt.rewritten, name))
-  const written = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
-  const [same, own] = [written.filter(isSame), written.filter((name) => !isSame(name))]
+  const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
+  const same = [...new Set(green.flatMap(({ receipt }) => Object.keys(receipt.rewritten)))]
   const makeNothingDue = `the checks write files themselves, whose changes make nothing due: ${quotedNames(own)}`
   const ranTwice = `the checks write files anew with the same content, so they ran twice: ${quotedNames(same)}`
   return [
