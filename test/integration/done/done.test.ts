@@ -392,9 +392,8 @@ describe('done', () => {
     const run = await done(project)
     expect([run.status, run.stdout]).toEqual([0, expect.stringContaining('"src/generated"')])
     expect(run.stdout).not.toContain('"src/a.ts"')
-    const reason = await reasonOf(stops(project))
     // The first run made a file too, so another new one is the checks' own.
-    expect(reason).toContain(': src/a.ts\n')
+    expect(await reasonOf(stops(project))).toContain(': src/a.ts\n')
   })
 
   it('sees a later change or removal of a file that the checks write each time with the same content', async () => {
