@@ -437,9 +437,8 @@ describe('done', () => {
 
   it('ends every session’s marker in a plain terminal', async () => {
     const project = await blocked()
-    const run = await project.cli(['done', '--json'])
-    expect(run.status).toBe(0)
-    expect(run.json().cleared).toHaveLength(1)
+    const run = (await project.cli(['done', '--json'])).json()
+    expect(run).toMatchObject({ failed: null, cleared: [expect.any(String)] })
     expect((await stops(project)).answer).toEqual({})
   })
 
