@@ -114,7 +114,6 @@ export async function clearOne(
   })
   // A marker was made since the search. For `--orphaned` it belongs to another session, and needs no message.
   if (result === undefined) return clearing.orphaned ? undefined : refused('replaced')
-  const keptTexts = unparsedNames(folder).filter((name) => !textsBefore.includes(name))
   const [abandoned] = result.abandoned
   if (abandoned !== undefined && isSessionFolder(folder)) {
     const { endAbandoned } = await import('../done/done-state.ts')
@@ -128,6 +127,7 @@ export async function clearOne(
   const unticked = untickedNote(marker).map((note) => `steps ${note}`)
   const details = [...(marker ? [] : [withoutMarker]), ...passed, ...unticked]
   recordCleared(context, folder, { ...result, marker }, done, details.join('; ') || undefined)
+  const keptTexts = unparsedNames(folder).filter((name) => !textsBefore.includes(name))
   const owner = marker?.hostSession
   const cleared = clearedAs('cleared', context, folder, marker, {
     files: result.files,

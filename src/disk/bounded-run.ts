@@ -115,7 +115,8 @@ function start({ file, words, cwd, env, input }: GroupCommand): ChildProcess | s
  * Ctrl-C, and Qwen Code 0.24.4 200 ms after SIGTERM.
  */
 function startGuard(): ChildProcess | undefined {
-  if (process.platform === 'win32') return undefined
+  // Without a free file descriptor, Bun 1.3.14 would wait for it, and it for Bun.
+  if (process.platform === 'win32' || process.versions.bun !== undefined) return undefined
   const end = `kill -TERM "-$leader"; sleep ${GRACE_MS / 1_000}; kill -KILL "-$leader"`
   const script = `read -r leader && { read -r _; ${end}; }`
   const guard = spawn('sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })

@@ -242,7 +242,7 @@ export interface DoneReceipt {
   readonly atMs: number
   readonly paths: string
   readonly ownOutput: readonly string[]
-  /** Those of them that were written with the same content twice, and its hash: another content makes the rule due. */
+  /** What was written with the same content twice, and its hash: another content makes the rule due. */
   readonly rewritten: Readonly<Record<string, string>>
   /** Proven files with a later time (ms) than the receipt: a clock was set back, or an archive was unpacked. */
   readonly ahead: Readonly<Record<string, number>>

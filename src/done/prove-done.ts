@@ -126,17 +126,20 @@ function compare(
     return { changed: new Set(changed), paths: new Set(old.keys()), hashes }
   }
   const makesFiles = [...(first?.changed ?? [])].some((name) => first?.paths.has(name) === false)
-  const ownOutput = changed.filter((name) => first?.changed.has(name) || (makesFiles && !old.has(name)))
+  const written = changed.filter((name) => first?.changed.has(name) || (makesFiles && !old.has(name)))
   // Somebody else changed the other files, so they are due from the start of the checks.
-  const provenMs = ownOutput.length === changed.length ? atMs : sinceMs
-  const listed = ownOutput.slice(0, MAX_OWN_OUTPUT)
-  const rewritten = first?.hashes.filter(([name, hash]) => listed.includes(name) && after.hashOf(name) === hash)
+  const provenMs = written.length === changed.length ? atMs : sinceMs
+  const listed = written.slice(0, MAX_OWN_OUTPUT)
+  const rewritten = Object.fromEntries(
+    (first?.hashes ?? []).filter(([name, hash]) => listed.includes(name) && after.hashOf(name) === hash),
+  )
+  const ownOutput = listed.filter((name) => !Object.hasOwn(rewritten, name))
   const ahead = paths.filter((name) => old.get(name) === times.get(name) && Number(times.get(name)) > provenMs)
   return {
     atMs: provenMs,
-    paths: hashOfPaths(paths.filter((name) => !listed.includes(name))),
-    ownOutput: listed,
-    rewritten: Object.fromEntries(rewritten ?? []),
+    paths: hashOfPaths(paths.filter((name) => !ownOutput.includes(name))),
+    ownOutput,
+    rewritten,
     ahead: Object.fromEntries(ahead.slice(0, MAX_AHEAD).map((name) => [name, Number(times.get(name))])),
   }
 }

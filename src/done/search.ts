@@ -9,7 +9,7 @@ import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
 import type { DoneRule } from './done-rules.ts'
-import { type Baseline, type readReceipts, ruleKey } from './done-state.ts'
+import { type Baseline, type DoneReceipt, type readReceipts, ruleKey } from './done-state.ts'
 
 export const MAX_ENTRIES = 100_000
 export const SEARCH_MS = 2_000
@@ -71,22 +71,19 @@ export class FileSearch {
     return paths
   }
 
-  /** `known`: times (ms) that do not count, even if they are later. */
-  changedSince(paths: readonly string[], sinceMs: number, known: Readonly<Record<string, number>> = {}) {
+  /** What a receipt proves does not count, even if it is later: times (`ahead`), and contents (`rewritten`). */
+  changedSince(paths: readonly string[], sinceMs: number, { ahead = {}, rewritten = {} }: Partial<DoneReceipt> = {}) {
     const changed: string[] = []
     for (const name of paths) {
       if (this.#isPast()) return undefined
       const time = this.#timeOf(name)
-      if (time > sinceMs && !(Object.hasOwn(known, name) && known[name] === time)) changed.push(name)
+      const isProven = (): boolean =>
+        (Object.hasOwn(ahead, name) && ahead[name] === time) ||
+        (Object.hasOwn(rewritten, name) && rewritten[name] === this.hashOf(name))
+      if (time > sinceMs && !isProven()) changed.push(name)
       if (changed.length === MAX_CHANGED) break
     }
     return changed
-  }
-
-  /** The names whose content differs from its hash, and may have changed since. */
-  editedSince(hashes: Readonly<Record<string, string>>, sinceMs: number): string[] {
-    const isNewer = (name: string): boolean => this.#timeOf(name) > sinceMs && !this.#isPast()
-    return Object.keys(hashes).filter((name) => isNewer(name) && this.hashOf(name) !== hashes[name])
   }
 
   /** Undefined for a file that is missing, unreadable or large. */
@@ -245,12 +242,10 @@ export function judgeRules(
     const proven = receipt === undefined ? [] : [{ sinceMs: receipt.atMs, hash: receipt.paths }]
     const begun = baselines.map(({ sinceMs, paths: hashes }) => ({ sinceMs, hash: hashes[key] }))
     const last = [...begun, ...proven].sort((one, other) => one.sinceMs - other.sinceMs).at(-1)
-    const sinceMs = last?.sinceMs ?? 0
-    const others = paths && search.changedSince(paths, sinceMs, receipt?.ahead)
-    if (paths === undefined || others === undefined) {
+    const changed = paths && search.changedSince(paths, last?.sinceMs ?? 0, receipt)
+    if (paths === undefined || changed === undefined) {
       return { rule, key, isDue: false, changed: [], paths: undefined, receipt }
     }
-    const changed = [...others, ...search.editedSince(receipt?.rewritten ?? {}, sinceMs)].slice(0, MAX_CHANGED)
     const isOtherSet = last?.hash !== undefined && last.hash !== UNSEARCHED && last.hash !== hash
     return { rule, key, isDue: changed.length > 0 || isOtherSet, changed, paths: hash, receipt }
   })

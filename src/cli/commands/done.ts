@@ -1,4 +1,4 @@
-import { DONE_STANDING, NO_FILE, ruleName } from '../../done/done-rules.ts'
+import { DONE_STANDING, NO_FILE, repairDoneFile, ruleName } from '../../done/done-rules.ts'
 import { requireRules } from '../../done/done-yaml.ts'
 import { clearProven, type DoneProof, knowsSession, proveDone, statesFor } from '../../done/prove-done.ts'
 import { isSearched, namesNoFile, type RuleState } from '../../done/search.ts'
@@ -73,7 +73,9 @@ function trustedRules(context: CommandContext, root: string): TrustedRules {
   const trust = commandLine(['trust'], context.rootOption)
   const status = doneStatus(root, context)
   if (status === 'changed' || status === 'unreadable') {
-    context.note(`postflight: ${DONE_STANDING[status]} (in your own terminal, \`${trust}\` replaces them)`)
+    const replace = `in your own terminal, \`${trust}\` replaces them`
+    const advice = status === 'changed' ? replace : repairDoneFile(`\`${trust}\``)
+    context.note(`postflight: ${DONE_STANDING[status]} (${advice})`)
   }
   if (copy !== undefined) return file.kind === 'absent' ? { ...copy, rules: [] } : copy
   if (file.kind === 'absent') throw new PostflightError('done-none', { path: DONE_PATH })
@@ -104,7 +106,7 @@ function resultOf(
           searched: paths !== undefined,
           green: now !== undefined,
           proven: receipt === undefined ? null : toIso(receipt.atMs),
-          own_output: receipt?.ownOutput ?? [],
+          own_output: [...(receipt?.ownOutput ?? []), ...Object.keys(receipt?.rewritten ?? {})],
         }
       }),
       checks: (proof?.done ?? []).map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
@@ -133,9 +135,8 @@ function linesOf({ done, failed, green, due }: DoneProof): string[] {
     const line = `the ${checkFailed(failed)}, so the work is not done. The end of its output:`
     return [line, ...outputLines(failed.output)]
   }
-  const isSame = (name: string): boolean => green.some(({ receipt }) => Object.hasOwn(receipt.rewritten, name))
-  const written = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
-  const [same, own] = [written.filter(isSame), written.filter((name) => !isSame(name))]
+  const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
+  const same = [...new Set(green.flatMap(({ receipt }) => Object.keys(receipt.rewritten)))]
   const makeNothingDue = `the checks write files themselves, whose changes make nothing due: ${quotedNames(own)}`
   const ranTwice = `the checks write files anew with the same content, so they ran twice: ${quotedNames(same)}`
   return [

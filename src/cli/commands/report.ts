@@ -88,15 +88,19 @@ function sourceOf(context: CommandContext, root: string, only: TaskFolder | unde
   const isWanted = (line: JournalLine): boolean => only === undefined || line.task === only.task
   const unreadable: JournalLine[] = []
   const folders = only === undefined ? listTaskFolders(root).folders : [only]
-  const runs = foldersHolding(folders, WORKFLOW_FOLDER).flatMap((folder): ReportRun[] => {
+  const orReport = <T>(task: string, read: () => T): T | undefined => {
     try {
-      const state = readState(folder)
-      return state === undefined ? [] : [{ task: folder.task, state, history: readHistory(folder, state) }]
+      return read()
     } catch (error) {
-      const detail = messageOf(error)
-      unreadable.push({ event: 'error', time: toIso(nowMs), task: folder.task, detail })
-      return []
+      unreadable.push({ event: 'error', time: toIso(nowMs), task, detail: messageOf(error) })
     }
+  }
+  const runs = foldersHolding(folders, WORKFLOW_FOLDER).flatMap((folder): ReportRun[] => {
+    const { task } = folder
+    const state = orReport(task, () => readState(folder))
+    if (state === undefined) return []
+    // The state has the last transitions.
+    return [{ task, state, history: orReport(task, () => readHistory(folder, state)) ?? state.history }]
   })
   return {
     root,

@@ -240,7 +240,7 @@ function notPublished({ folder, share: { remote } }: Attempt, reason: string, ad
 function refIsGone(attempt: Attempt): [reason: string, advice: string] {
   return [
     'its ref is gone from the remote',
-    `\`${shareLine(attempt)} ${shellWord(attempt.share.remote)}\` publishes it again`,
+    `: \`${shareLine(attempt)} ${shellWord(attempt.share.remote)}\` publishes it again`,
   ]
 }
 

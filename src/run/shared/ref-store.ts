@@ -95,6 +95,8 @@ export type Pushed =
 
 /** Another process may be changing the ref in the remote, where git waits only 100 ms for its lock. */
 const REF_LOCK_MS = 5_000
+/** Another reason, such as "Permission denied", stays. A long one was cut. */
+const IS_LOCKED = /cannot lock ref .*(?:File exists|…)$/
 
 /** The rest of the time is for reading the ref back. */
 const PUSH_SHARE = 0.8
@@ -125,7 +127,7 @@ export async function pushRun(
     const listed = await runGit(call, 'ls-remote', call.address ?? remote, ref)
     if (listed.status !== 0) return { outcome: 'failed', detail: listed.detail, isRefused: false }
     there = headOf(listed, ref)
-  } while (there === expected && /cannot lock ref/.test(pushed.detail) && performance.now() < lockedUntil)
+  } while (there === expected && IS_LOCKED.test(pushed.detail) && performance.now() < lockedUntil)
   if (there === commit) return { outcome: 'published', there }
   if (there === expected) {
     const detail = pushed.detail || 'it took the push, but its ref is unchanged'

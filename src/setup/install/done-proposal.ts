@@ -34,16 +34,18 @@ function packageRule(project: string) {
   return { name: 'JavaScript', when, unless: ['{dist,build,out,coverage}/**'], check }
 }
 
-/** A watching script never ends. `ng test` watches by itself (Angular 17). */
-const NO_CHECK = /no test specified|^(?!.*(?:--no-watch|--watch(?:All)?=false)).*(?:--watch(?:All)?\b|\bng test\b)/
+/** Such a script never ends, also without a terminal. `ng test` watches by itself (Angular 17). */
+const WATCHES = /--watch(?:All)?\b|\bng test\b|\bvitest (?:watch|dev)\b|\b(?:vitest|mocha)\b.* -w\b/
+const WATCHES_NOT = /--no-watch|--watch(?:All)?=false/
 
 function isScript(script: unknown): script is string {
-  return typeof script === 'string' && script.trim() !== '' && !NO_CHECK.test(script)
+  if (typeof script !== 'string' || script.trim() === '' || script.includes('no test specified')) return false
+  return WATCHES_NOT.test(script) || !WATCHES.test(script)
 }
 
-/** It watches unless CI is set (react-scripts 5.0.1). */
+/** It watches unless CI is set (react-scripts 5.0.1, which the other two start). */
 function ciFor(script: string): string {
-  return script.includes('react-scripts test') ? 'CI=true ' : ''
+  return /\b(?:react-scripts|craco|react-app-rewired) test\b/.test(script) ? 'CI=true ' : ''
 }
 
 export function packageTool(project: string): string {

@@ -139,7 +139,7 @@ describe('a ref that is gone from the remote', () => {
   it('is published again by share, also if git has removed the old commits', async () => {
     const { one, remote, ref } = await started()
     git(remote, 'update-ref', '-d', ref)
-    expect((await one.workflow('publish', '7')).stderr).toContain('`postflight workflow share 007_walk origin`')
+    expect((await one.workflow('publish', '7')).stderr).toContain('remote: `postflight workflow share 007_walk origin`')
     git(one.dir, 'gc', '--quiet', '--prune=now')
     expect((await one.workflow('publish', '7')).stderr).toContain('`postflight workflow share 007_walk origin`')
     expect(await one.workflow('share', '7')).toMatchObject({ status: 0 })

@@ -339,6 +339,7 @@ describe.concurrent('init', () => {
       ['a package.json that cannot be parsed', { 'package.json': '{' }],
       ['a variable of that name', { Makefile: 'test := 1\n' }],
       ['scripts that watch', { 'package.json': '{"scripts":{"lint":"ng test","test":"jest --watch"}}' }],
+      ['others that do', { 'package.json': '{"scripts":{"lint":"mocha t -w","test":"vitest watch"}}' }],
     ])('is no question without such a sign: %s', async (_what, files) => {
       const { project, cli } = withPackage({ ...files, 'app/main.c': '' }, false)
       const below = { cwd: project.at('app') }

@@ -47,6 +47,7 @@ test('a commit below the one that the ref holds counts as published', async () =
 test.each([
   ['update', 'echo "only on Mondays"; exit 1', 'remote: only on Mondays'],
   ['update', 'printf "\\n=====\\n\\nERROR: not you\\n\\n=====\\n"; exit 1', 'remote: ERROR: not you'],
+  ['update', '[ -e a ] || { touch a; echo "cannot lock ref x: denied"; exit 1; }', 'remote: cannot lock ref x: denied'],
   ['post-receive', 'git update-ref -d refs/postflight/r1', 'it took the push, but its ref is unchanged'],
 ])('a remote that refuses by its hook %s is named with its reason: %s', async (hook, script, detail) => {
   writeFileSync(join(folder, 'remote/hooks', hook), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
