@@ -87,8 +87,11 @@ function createStopRouter({ client, sessions, guard, subAgents }: PhasePorts & {
       if (isHeldInLoop(agent)) await inLoop.textCompleted(agent, messageID)
     },
     async 'experimental.chat.messages.transform'(_input, { messages }) {
-      const session = messages.at(-1)?.info.sessionID
-      if (session !== undefined) await inLoop.stepBegins(await sessions.identify(session), messages)
+      const { info } = messages.findLast((one) => one.info.role === 'user' && !isNotice(one.parts)) ?? {}
+      if (info?.role !== 'user') return
+      // The tool `plan_exit` changes it with a message of which no hook is called (1.18.34).
+      sessions.of(info.sessionID).agent = info.agent
+      await inLoop.stepBegins(await sessions.identify(info.sessionID), messages)
     },
     async 'experimental.session.compacting'({ sessionID }) {
       inLoop.compacts(sessionID)
@@ -135,10 +138,8 @@ export async function server(
   const own: api.Hooks = {
     ...createStopRouter({ ...ports, guard }),
     async 'chat.message'(_input, { message, parts }) {
-      const facts = sessions.of(message.sessionID)
-      facts.agent = message.agent
       if (isOwnMessage(parts) || isNotice(parts)) return
-      facts.prompt = message.id
+      sessions.of(message.sessionID).prompt = message.id
       await guard.begins(await sessions.identify(message.sessionID))
     },
     async 'shell.env'({ sessionID, cwd }, { env }) {

@@ -13,6 +13,9 @@ export type Manner = Pick<PromptBody, 'model' | 'variant' | 'system'> & Readonly
 
 const TAG = 'postflight-guard'
 
+/** OpenCode's own agent that only plans (1.18.34). */
+export const PLAN_AGENT = 'plan'
+
 export function ownText(text: string): Part {
   return { type: 'text', text, synthetic: true, metadata: { [TAG]: true } }
 }

@@ -173,10 +173,15 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(guarded.state()).toMatchObject({ outcome: 'completed' })
   })
 
-  it('asks an agent that does not want to call the tool once', async () => {
-    const main = worker([START_BY_CLI, say('Started.'), say('I would rather not.')])
-    const { model } = await projectWithFlow().talk({ main }, { turns: 3 })
+  it('sends no prompt in plan mode; afterwards it asks an agent that does not want to call the tool once', async () => {
+    const main = worker([START_BY_CLI, runWorkflow('7'), say('My plan.'), say('Well.'), say('I would rather not.')])
+    const { server, session, model } = await projectWithFlow().talk({ main }, { turns: 3, agent: 'plan' })
     expect(model.turns('main')).toHaveLength(3)
+    expect(resultIn(model)).toContain('no prompt in plan mode')
+    await server.prompt(session, 'go', { agent: 'build' })
+    await model.arrived('main', 4)
+    await server.settled()
+    expect(model.turns('main')).toHaveLength(5)
   })
 
   it("holds a phase's own session until its postflight is done", async () => {
