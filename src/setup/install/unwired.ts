@@ -23,11 +23,15 @@ const STARTS_HOOK =
 export function unwiredNote(context: CommandContext, root: string): string | undefined {
   const { environment, rootOption } = context
   const { name } = hostsOfShell(environment)[0] ?? {}
+  const line = (word: string): string => commandLine([word], rootOption)
+  // The plugin names the session in every shell except those that the user opens (1.18.34).
+  if (name === undefined && environment.OPENCODE === '1' && environment.OPENCODE_TERMINAL === undefined) {
+    return `postflight: OpenCode has not loaded the plugin, so nothing will hold this session. \`${line('install')} --host opencode\` sets it up; then restart OpenCode.`
+  }
   if (name === undefined || isFromPlugin(context) || mayHold(context, name, root, STARTS_HOOK)) return undefined
   const session = shellIdentity(environment)?.session
   // `status` reports unreadable files.
   if (attempt(() => sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session))) return undefined
-  const line = (word: string): string => commandLine([word], rootOption)
   const title = HOST_TITLES[name]
   const own = name === 'claude' ? '' : ` for Claude Code, \`${line('install')} --host ${name}\` for ${title}`
   return `postflight: no settings file of ${title} starts the hook, so it will probably not hold this session. \`${line('init')}\` sets it up${own}.`
