@@ -48,7 +48,6 @@ export interface Talk {
 
 export interface GuardedProject extends Inspected {
   project: Project
-  /** The copy of this package that is in use. */
   packageFolder: string
   /** Runs `opencode run` to its end. Fails when a script threw or had no answer left, or the exit code is not 0. */
   run(actors: Actors, options?: SceneOptions): Promise<{ ran: RunResult; model: Model }>
@@ -66,7 +65,6 @@ export interface GuardedProject extends Inspected {
   changeConfig(change: (config: Record<string, unknown>) => object): void
   /** Adds a plugin of the test's own, which runs before ours and gets the same `client`. */
   addPlugin(name: string, body: string): void
-  /** OpenCode's log since this project was made. */
   log(): string
 }
 
@@ -207,13 +205,11 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   return guarded
 }
 
-/** `opencode run` in a project of its own. */
 export async function scene(actors: Actors, options?: SceneOptions) {
   const guarded = guardedProject()
   return { guarded, ...(await guarded.run(actors, options)) }
 }
 
-/** A conversation on the server in a project of its own. */
 export async function talk(actors: Actors, options?: TalkOptions) {
   const guarded = guardedProject()
   return { guarded, ...(await guarded.talk(actors, options)) }
@@ -225,7 +221,6 @@ function expectAnswered(model: Model): void {
   expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
 }
 
-/** The texts of OpenCode's logs by their names. */
 function logsIn({ home }: Project): Map<string, string> {
   const folder = join(home, '.local', 'share', 'opencode', 'log')
   const names = existsSync(folder) ? readdirSync(folder) : []

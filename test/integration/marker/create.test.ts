@@ -428,8 +428,8 @@ describe.concurrent('create says on stderr that the host of this session does no
   })
 
   it('not outside a session, in a session whose settings are unknown, or for another session; but on OpenCode without the plugin', async () => {
-    const unknown = [{}, { POSTFLIGHT_HOST_SESSION: SESSION }, { OPENCODE: '1', OPENCODE_TERMINAL: '1' }]
-    expect(await created(createSourceProject(), { OPENCODE: '1' })).toContain('OpenCode has not loaded the plugin')
+    const unknown = [{}, { POSTFLIGHT_HOST_SESSION: SESSION }, { POSTFLIGHT_HOST_SESSION: SESSION, OPENCODE: '1' }]
+    expect(await created(createSourceProject(), { OPENCODE: '1' })).toContain('no configuration file of OpenCode')
     for (const env of unknown) expect(await created(createSourceProject(), env)).toBe('')
     expect(await created(createSourceProject(), { CLAUDE_CODE_SESSION_ID: 's2' }, '--host-session', SESSION)).toBe('')
   })
