@@ -87,11 +87,8 @@ function createStopRouter({ client, sessions, guard, subAgents }: PhasePorts & {
       if (isHeldInLoop(agent)) await inLoop.textCompleted(agent, messageID)
     },
     async 'experimental.chat.messages.transform'(_input, { messages }) {
-      const { info } = messages.findLast((one) => one.info.role === 'user' && !isNotice(one.parts)) ?? {}
-      if (info?.role !== 'user') return
-      // The tool `plan_exit` changes it with a message of which no hook is called (1.18.34).
-      sessions.of(info.sessionID).agent = info.agent
-      await inLoop.stepBegins(await sessions.identify(info.sessionID), messages)
+      const asked = sessions.noteAgent(messages)
+      if (asked !== undefined) await inLoop.stepBegins(await sessions.identify(asked.sessionID), messages)
     },
     async 'experimental.session.compacting'({ sessionID }) {
       inLoop.compacts(sessionID)

@@ -55,7 +55,6 @@ export interface GuardedProject extends Inspected {
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
   /** The project on `opencode serve`: the server of this test file, or one of its own. */
   serve(actors: Actors, options?: SceneOptions): Promise<{ server: Server; model: Model }>
-  /** A conversation there that has begun with a message of the user. */
   begin(actors: Actors, options?: SceneOptions, prompt?: PromptOptions): Promise<Talk>
   /** One that rests after that message. Fails as `run` does. */
   talk(actors: Actors, options?: TalkOptions): Promise<Talk>
@@ -108,7 +107,6 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     ...(env !== undefined && { env }),
   })
 
-  /** A scripted model, and the configuration that makes OpenCode use it. */
   const modelFor = async (actors: Actors): Promise<Model> => {
     const model = await startModel({ actors })
     onTestFinished(() => model.close())
@@ -215,7 +213,6 @@ export async function talk(actors: Actors, options?: TalkOptions) {
   return { guarded, ...(await guarded.talk(actors, options)) }
 }
 
-/** Checks that the scripts covered every turn. */
 function expectAnswered(model: Model): void {
   expect(model.errors).toEqual([])
   expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
@@ -257,7 +254,6 @@ function freshProject(isAlone = false): Pick<Machine, 'project' | 'packageFolder
   return { project, packageFolder }
 }
 
-/** The plugin of a copy of this package, as a configuration names it. */
 export function pluginAt(packageFolder: string): string {
   return pathToFileURL(join(packageFolder, 'dist', 'opencode', 'postflight-guard.mjs')).href
 }
