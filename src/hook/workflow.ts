@@ -12,7 +12,7 @@ import { type RunStop, runningCheck, takeTurn } from '../run/drive.ts'
 import { needOf } from '../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
-import { PROMPT_TEXT, TURN_ENDS } from '../run/run-messages.ts'
+import { PROMPT_TEXT, planningNotice, TURN_ENDS } from '../run/run-messages.ts'
 import { findActiveRuns, unusableNotice, unusableRecord, updateRunWait } from '../run/store/active-runs.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
@@ -99,9 +99,7 @@ function reportTurn(occasion: Occasion, folder: TaskFolder, turn: Turn, isBlocke
   const { outcome = '', why } = turn.state
   const need = needOf(turn.state)
   if (!isBlocked && need.kind === 'prompt' && occasion.payload.isPlanning && occasion.payload.event === 'Stop') {
-    notices.push(
-      `postflight-guard: ${workflow} sends no prompt in plan mode. It continues at the first stop after that.`,
-    )
+    notices.push(planningNotice(workflow))
   }
   if (turn.command === 'finish') {
     const reason = why === undefined ? '' : `: ${quote(why)}`

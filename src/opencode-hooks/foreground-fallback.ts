@@ -42,6 +42,9 @@ export const createForegroundFallbackHook = factory(
         sessions.of(message.sessionID).agent = message.agent
         fallback.noteMessage(message)
       },
+      async 'experimental.chat.messages.transform'(_input, { messages }) {
+        sessions.noteAgent(messages)
+      },
       async config(config) {
         fallback.install?.(config)
       },

@@ -35,6 +35,9 @@ export const createPostReadNudgeHook = factory(
       async 'chat.message'(_input, { message }) {
         sessions.of(message.sessionID).agent = message.agent
       },
+      async 'experimental.chat.messages.transform'(_input, { messages }) {
+        sessions.noteAgent(messages)
+      },
       async 'tool.execute.after'({ tool, sessionID }, output) {
         if (tool !== 'read') return
         const facts = sessions.of(sessionID)

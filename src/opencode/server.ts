@@ -87,8 +87,8 @@ function createStopRouter({ client, sessions, guard, subAgents }: PhasePorts & {
       if (isHeldInLoop(agent)) await inLoop.textCompleted(agent, messageID)
     },
     async 'experimental.chat.messages.transform'(_input, { messages }) {
-      const session = messages.at(-1)?.info.sessionID
-      if (session !== undefined) await inLoop.stepBegins(await sessions.identify(session), messages)
+      const asked = sessions.noteAgent(messages)
+      if (asked !== undefined) await inLoop.stepBegins(await sessions.identify(asked.sessionID), messages)
     },
     async 'experimental.session.compacting'({ sessionID }) {
       inLoop.compacts(sessionID)
@@ -135,10 +135,8 @@ export async function server(
   const own: api.Hooks = {
     ...createStopRouter({ ...ports, guard }),
     async 'chat.message'(_input, { message, parts }) {
-      const facts = sessions.of(message.sessionID)
-      facts.agent = message.agent
       if (isOwnMessage(parts) || isNotice(parts)) return
-      facts.prompt = message.id
+      sessions.of(message.sessionID).prompt = message.id
       await guard.begins(await sessions.identify(message.sessionID))
     },
     async 'shell.env'({ sessionID, cwd }, { env }) {

@@ -123,6 +123,11 @@ export class Sessions extends SessionTree<Facts> {
         // A session stays busy for a moment after its idle event (1.18.34).
         const works = await isBusy(this.client, session)
         if (works && !idle) continue
+        // The end of a background sub-agent wakes it.
+        if ((await this.countBusyBelow(session)) > 0) {
+          idle = false
+          continue
+        }
         const { answer, ended, error } = await readLastTurn(this.client, session)
         const isNew = answer !== undefined && answer.id !== before
         if (isNew && ended === 'well') return { kind: 'answered', text: answer.text } as const

@@ -17,6 +17,10 @@ export const TURN_ENDS = {
   batch: 'When all have finished, end your turn.',
 } as const
 
+export function planningNotice(workflow: string): string {
+  return `postflight-guard: ${workflow} sends no prompt in plan mode. It continues at the first stop after that.`
+}
+
 export const PROMPT_TEXT = {
   standard: (inStep: boolean): string =>
     inStep ? 'Do this step of the work: {{step}}' : 'All steps of this phase have ended. Write down their results.',

@@ -1,14 +1,14 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { newMarkerId, randomCharacters } from '../../disk/ids.ts'
-import { shellIdentity } from '../../hosts/all-hosts.ts'
+import { isAgentShell, shellIdentity } from '../../hosts/all-hosts.ts'
 import { MAIN_AGENT } from '../../hosts/payload.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { counted, oneLine, QUOTE_LIMIT, quotedNames, shellWord } from '../../kernel/text.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
-import { known, MAX_CHECKS } from '../../kernel/values.ts'
+import { type Environment, known, MAX_CHECKS } from '../../kernel/values.ts'
 import { keptUnchecked } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import type { Marker, MarkerCheck, MarkerStep } from '../../marker/marker.ts'
@@ -132,7 +132,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
         ? []
         : [`  ticked in the previous marker, but not in this one: ${quotedNames(dropped)}`]),
       ...(isKept ? [`  ${keptUnchecked(displayPath(context, path.join(folder.path, ABANDONED_FILE)))}`] : []),
-      ...(identity.session === undefined ? unownedNotes(identity.agent, hasChecks) : []),
+      ...(identity.session === undefined ? unownedNotes(context.environment, identity.agent, hasChecks) : []),
     ],
     // The hook learns the owner from the id in this output, so --quiet keeps it.
     essential: [id],
@@ -142,13 +142,14 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
 const OWNER_LOST =
   'postflight: the output of this command does not reach the hook, so it cannot learn the owner, and the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.'
 
-function unownedNotes(agent: string | undefined, hasChecks: boolean): string[] {
+function unownedNotes(environment: Environment, agent: string | undefined, hasChecks: boolean): string[] {
   const blocks = agent === MAIN_AGENT ? '' : '; it blocks only sub-agents'
   const notes = [
     `this marker will not block your conversation${blocks}`,
     ...(hasChecks ? ['the checks of this marker are never run'] : []),
   ]
-  return notes.map((note) => `  Not run by an agent, so ${note} (--host-session names a session)`)
+  const why = isAgentShell(environment) ? 'The session is unknown' : 'Not run by an agent'
+  return notes.map((note) => `  ${why}, so ${note} (--host-session names a session)`)
 }
 
 function writeMarker(context: CommandContext, folder: TaskFolder, identity: Identity, options: CreateOptions) {

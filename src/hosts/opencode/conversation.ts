@@ -1,5 +1,14 @@
 import { known } from '../../kernel/values.ts'
-import type { AssistantMessage, HostClient, HostEvent, Part, PromptBody, SessionInfo, UserMessage } from './api.ts'
+import type {
+  AssistantMessage,
+  HostClient,
+  HostEvent,
+  Message,
+  Part,
+  PromptBody,
+  SessionInfo,
+  UserMessage,
+} from './api.ts'
 import { errorDetail, HostRefusal, need } from './api.ts'
 
 /** Each step of a turn is a message. */
@@ -12,6 +21,9 @@ const MAX_DEPTH = 50
 export type Manner = Pick<PromptBody, 'model' | 'variant' | 'system'> & Readonly<{ agent: string }>
 
 const TAG = 'postflight-guard'
+
+/** OpenCode's own agent that only plans (1.18.34). */
+export const PLAN_AGENT = 'plan'
 
 export function ownText(text: string): Part {
   return { type: 'text', text, synthetic: true, metadata: { [TAG]: true } }
@@ -149,6 +161,14 @@ export class SessionTree<Facts extends SessionFacts = SessionFacts> {
     if (info === undefined || type !== 'session.deleted') return undefined
     this.forget(info.id)
     return info.id
+  }
+
+  /** The tool `plan_exit` changes the agent with a message of which no hook is called (1.18.34). */
+  noteAgent(messages: readonly Message[]): UserMessage | undefined {
+    const { info } = messages.findLast((one) => one.info.role === 'user' && !isNotice(one.parts)) ?? {}
+    if (info?.role !== 'user') return undefined
+    this.of(info.sessionID).agent = info.agent
+    return info
   }
 
   async lineageOf(session: string): Promise<string[]> {

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { hasDoneFile } from '../../done/trust-store.ts'
+import { PLAN_AGENT } from '../../hosts/opencode/conversation.ts'
 import { MAIN_AGENT, type Occasion } from '../../hosts/payload.ts'
 import type { CommandForm } from '../../kernel/command-line.ts'
 import { type Environment, known } from '../../kernel/values.ts'
@@ -28,9 +29,6 @@ interface GuardLocation {
   readonly findsMarkers: boolean
   readonly findsRuns: boolean
 }
-
-/** OpenCode's own agent that only plans (1.18.34). */
-const PLAN_AGENT = 'plan'
 
 export function createGuard(location: GuardLocation, sessions: Sessions, reporter: Reporter, inspectRuns: IdleRuns) {
   /** Sessions and roots whose definition of done was loaded. */

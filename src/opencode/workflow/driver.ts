@@ -3,7 +3,7 @@ import { sleep } from '../../disk/age.ts'
 import { realPathIfSeen } from '../../disk/file-facts.ts'
 import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
-import { ownText } from '../../hosts/opencode/conversation.ts'
+import { type Manner, ownText, PLAN_AGENT } from '../../hosts/opencode/conversation.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
@@ -50,6 +50,8 @@ interface DriverPorts extends PhasePorts {
   readonly driven: Set<string>
 }
 
+type Caller = Agent & Readonly<{ manner: Manner }>
+
 export function createDriver(ports: DriverPorts) {
   const { sessions, reporter, folder: cwd, packageFolder, findRoots, driven } = ports
 
@@ -75,13 +77,17 @@ export function createDriver(ports: DriverPorts) {
     driven.add(folder.path)
     const signals = [sessions.deletionOf(session), ...(signal === undefined ? [] : [signal])]
     try {
+      const manner = await callerManner(ports.client, session)
+      if (manner.agent === PLAN_AGENT) {
+        return 'A workflow sends no prompt in plan mode. Tell the user. After plan mode, call workflow_run again.'
+      }
       if (request.definition !== '') {
         // Also if the client that ran it was killed.
         const present = readState(folder)
         if (present !== undefined && needOf(present).kind !== 'nothing') return begunAlready(folder, present, caller)
         await start(folder, request, caller.root)
       }
-      return await drive(folder, caller, AbortSignal.any(signals))
+      return await drive(folder, { ...caller, manner }, AbortSignal.any(signals))
     } finally {
       driven.delete(folder.path)
     }
@@ -129,7 +135,7 @@ export function createDriver(ports: DriverPorts) {
     record(folder, [runEntry(folder, state, `started: ${state.name}`)])
   }
 
-  async function drive(folder: TaskFolder, { session, root }: Agent, signal: AbortSignal): Promise<string> {
+  async function drive(folder: TaskFolder, { session, root, manner }: Caller, signal: AbortSignal): Promise<string> {
     const truster = { environment: process.env, session: root }
     const present = requireState(folder)
     requireTrust(folder, present, truster)
@@ -139,7 +145,6 @@ export function createDriver(ports: DriverPorts) {
       record(folder, endEntries(folder, { active: true }, state))
     }
     trustRun(requireState(folder), truster)
-    const manner = await callerManner(ports.client, session)
     const ended = new AbortController()
     const watching = setInterval(() => attempt(() => isTakenOver(folder, root)) && ended.abort(), LOOK_MS)
     const unwanted = AbortSignal.any([signal, ended.signal])

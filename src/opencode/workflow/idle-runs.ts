@@ -1,4 +1,4 @@
-import type { Moment } from '../../hosts/payload.ts'
+import { type Moment, mayGetWork } from '../../hosts/payload.ts'
 import { quote } from '../../kernel/text.ts'
 import { sessionEvent } from '../../marker/marker-wait.ts'
 import { appendJournal, appendRecorded } from '../../project/journal.ts'
@@ -7,6 +7,7 @@ import { cameBack, takeTurn } from '../../run/drive.ts'
 import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
+import { planningNotice } from '../../run/run-messages.ts'
 import { findActiveRuns, unusableNotice, unusableRecord, updateRunWait } from '../../run/store/active-runs.ts'
 
 /**
@@ -25,17 +26,19 @@ export function createIdleRuns(driven: ReadonlySet<string>) {
       hostSession === session && stopRequestedMs !== undefined
     const { runs: active, problems } = findActiveRuns(event === 'Stop' ? roots : [], occasion)
     const runs = active.filter(({ folder }) => !driven.has(folder.path))
-    const due = runs.find(({ folder, state }) => {
+    const waiting = runs.find(({ folder, state }) => {
       const { kind } = needOf(state)
       if (kind === 'approval' || kind === 'stop') return false
       const { wait } = afterWaitEvent(state, sessionEvent(occasion, 'stop'), occasion.startMs)
       return wait === undefined && (kind === 'wait' || notified.get(folder.path) !== state.sequence)
     })
-    const task = due && quote(taskWord(due.folder), 80)
+    const due = mayGetWork(occasion.payload) ? waiting : undefined
+    const task = waiting && quote(taskWord(waiting.folder), 80)
     const prompt =
       due &&
       `The workflow "${quote(due.state.name, 100)}" of task ${task} is running and waits for you: call the tool workflow_run once, with the task "${task}" and an empty definition, and wait for its result.`
     const notices = problems.map(unusableNotice)
+    if (waiting !== due) notices.push(planningNotice(`the workflow of task ${task}`))
     return {
       stop: { prompt, notices, problems: [], recorded: problems.map(unusableRecord) },
       note: () => {

@@ -23,11 +23,15 @@ const STARTS_HOOK =
 export function unwiredNote(context: CommandContext, root: string): string | undefined {
   const { environment, rootOption } = context
   const { name } = hostsOfShell(environment)[0] ?? {}
+  const line = (word: string): string => commandLine([word], rootOption)
+  // The plugin names the session in the shell of an agent, but not in a slash command's (1.18.34).
+  if (context.session === undefined && environment.OPENCODE === '1' && !isInOpenCode(context, root)) {
+    return `postflight: no configuration file of OpenCode names the plugin, so it will probably not hold this session. \`${line('install')} --host opencode\` sets it up.`
+  }
   if (name === undefined || isFromPlugin(context) || mayHold(context, name, root, STARTS_HOOK)) return undefined
   const session = shellIdentity(environment)?.session
   // `status` reports unreadable files.
   if (attempt(() => sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session))) return undefined
-  const line = (word: string): string => commandLine([word], rootOption)
   const title = HOST_TITLES[name]
   const own = name === 'claude' ? '' : ` for Claude Code, \`${line('install')} --host ${name}\` for ${title}`
   return `postflight: no settings file of ${title} starts the hook, so it will probably not hold this session. \`${line('init')}\` sets it up${own}.`
@@ -49,8 +53,12 @@ export async function hookNote(context: CommandContext, root: string): Promise<s
 export function isWired(context: CommandContext, root: string): boolean {
   if (isFromPlugin(context)) return true
   if (['claude', ...Object.keys(HOOK_HOSTS)].some((name) => mayHold(context, name, root, STARTS_HOOK))) return true
-  const configs = paths.HOST_SCOPES.flatMap((scope) => paths.openCodeConfigPaths(context, scope, root))
-  return configs.some((file) => mayName(file, /postflight-guard/))
+  return isInOpenCode(context, root)
+}
+
+function isInOpenCode(context: CommandContext, root: string): boolean {
+  const files = () => paths.HOST_SCOPES.flatMap((scope) => paths.openCodeConfigPaths(context, scope, root))
+  return attempt(() => files().some((file) => mayName(file, /postflight-guard/)), true)
 }
 
 /** The agent's shell has the command from our plugin, so the session has the plugin. */

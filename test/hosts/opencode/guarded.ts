@@ -48,7 +48,6 @@ export interface Talk {
 
 export interface GuardedProject extends Inspected {
   project: Project
-  /** The copy of this package that is in use. */
   packageFolder: string
   /** Runs `opencode run` to its end. Fails when a script threw or had no answer left, or the exit code is not 0. */
   run(actors: Actors, options?: SceneOptions): Promise<{ ran: RunResult; model: Model }>
@@ -56,7 +55,6 @@ export interface GuardedProject extends Inspected {
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
   /** The project on `opencode serve`: the server of this test file, or one of its own. */
   serve(actors: Actors, options?: SceneOptions): Promise<{ server: Server; model: Model }>
-  /** A conversation there that has begun with a message of the user. */
   begin(actors: Actors, options?: SceneOptions, prompt?: PromptOptions): Promise<Talk>
   /** One that rests after that message. Fails as `run` does. */
   talk(actors: Actors, options?: TalkOptions): Promise<Talk>
@@ -66,7 +64,6 @@ export interface GuardedProject extends Inspected {
   changeConfig(change: (config: Record<string, unknown>) => object): void
   /** Adds a plugin of the test's own, which runs before ours and gets the same `client`. */
   addPlugin(name: string, body: string): void
-  /** OpenCode's log since this project was made. */
   log(): string
 }
 
@@ -110,7 +107,6 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     ...(env !== undefined && { env }),
   })
 
-  /** A scripted model, and the configuration that makes OpenCode use it. */
   const modelFor = async (actors: Actors): Promise<Model> => {
     const model = await startModel({ actors })
     onTestFinished(() => model.close())
@@ -207,25 +203,21 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   return guarded
 }
 
-/** `opencode run` in a project of its own. */
 export async function scene(actors: Actors, options?: SceneOptions) {
   const guarded = guardedProject()
   return { guarded, ...(await guarded.run(actors, options)) }
 }
 
-/** A conversation on the server in a project of its own. */
 export async function talk(actors: Actors, options?: TalkOptions) {
   const guarded = guardedProject()
   return { guarded, ...(await guarded.talk(actors, options)) }
 }
 
-/** Checks that the scripts covered every turn. */
 function expectAnswered(model: Model): void {
   expect(model.errors).toEqual([])
   expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
 }
 
-/** The texts of OpenCode's logs by their names. */
 function logsIn({ home }: Project): Map<string, string> {
   const folder = join(home, '.local', 'share', 'opencode', 'log')
   const names = existsSync(folder) ? readdirSync(folder) : []
@@ -262,7 +254,6 @@ function freshProject(isAlone = false): Pick<Machine, 'project' | 'packageFolder
   return { project, packageFolder }
 }
 
-/** The plugin of a copy of this package, as a configuration names it. */
 export function pluginAt(packageFolder: string): string {
   return pathToFileURL(join(packageFolder, 'dist', 'opencode', 'postflight-guard.mjs')).href
 }

@@ -4,25 +4,20 @@ import { fileURLToPath } from 'node:url'
 import { type Ended, jsonLines, type RunningProcess, startProcess } from '../client-process.ts'
 
 export interface RunOptions {
-  /** The client's executable, from `ensureOpenCode()`. */
   binary: string
-  /** The project's folder: the client's working directory. */
   project: string
   home: string
   path: string
-  /** Further environment variables. */
   env?: Readonly<Record<string, string>>
   timeoutMs?: number
 }
 
-/** An event of `opencode run --format json`. */
 export interface RunEvent {
   type: string
   sessionID?: string
   part?: { type?: string; text?: string; tool?: string; state?: { status?: string; output?: string } }
 }
 
-/** The result of `opencode run`. */
 export interface RunResult extends Ended {
   events: RunEvent[]
   /** Every text that the user saw, in order. */

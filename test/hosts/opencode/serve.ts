@@ -3,7 +3,6 @@
 import { createOpencodeClient, type Message, type Part, type Session } from '@opencode-ai/sdk/v2/client'
 import { type RunningClient, type RunOptions, start } from './run-client.ts'
 
-/** A message of a session with its parts. */
 export interface ServedMessage {
   info: Message
   parts: Part[]
@@ -20,18 +19,13 @@ export interface PromptOptions {
 export interface Server {
   url: string
   client: RunningClient
-  /** The same server for another project. */
   inFolder(directory: string): Server
   /** Ends what runs in the project, and forgets its configuration. */
   dispose(): Promise<void>
-  /** Starts a conversation and returns its id. */
   createSession(): Promise<string>
-  /** Sends a message to a session and returns at once. */
   prompt(session: string, text: string, options?: PromptOptions): Promise<void>
-  /** Runs a slash command and returns when its turn has ended. */
   command(session: string, command: string, words: string): Promise<void>
   abort(session: string): Promise<void>
-  /** Deletes a session with all sessions below it. */
   remove(session: string): Promise<void>
   /** Compacts a session, as a user does with `/compact`, and returns when the summary is written. */
   compact(session: string): Promise<void>
@@ -51,7 +45,6 @@ const QUIET_LOOKS = 8
 /** The data of an answer; an answer without data fails the test. */
 const STRICT = { throwOnError: true } as const
 
-/** Starts a server and waits until it listens. */
 export async function startServer(options: RunOptions): Promise<Server> {
   const client = start(options, ['serve', '--hostname', '127.0.0.1', '--port', '0'])
   return connected(await listening(client), client, options.project)

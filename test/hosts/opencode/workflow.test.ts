@@ -10,7 +10,7 @@ import { worker as claudeWorker } from '../claude-code/workflow-agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases.ts'
 import type { Model } from '../model.ts'
-import { bash, call, reasonsIn, say } from './agents.ts'
+import { bash, call, delegateInBackground, reasonsIn, say } from './agents.ts'
 import { mainTurns, PLACES, placesIn, projectWithFlow, promptOf, runWorkflow, statusOf, worker } from './flow.ts'
 import type { GuardedProject, Talk } from './guarded.ts'
 
@@ -173,10 +173,28 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(guarded.state()).toMatchObject({ outcome: 'completed' })
   })
 
-  it('asks an agent that does not want to call the tool once', async () => {
-    const main = worker([START_BY_CLI, say('Started.'), say('I would rather not.')])
-    const { model } = await projectWithFlow().talk({ main }, { turns: 3 })
+  it('sends no prompt in plan mode; afterwards it asks an agent that does not want to call the tool once', async () => {
+    const main = worker([START_BY_CLI, runWorkflow('7'), say('My plan.'), say('Well.'), say('I would rather not.')])
+    const { server, session, model } = await projectWithFlow().talk({ main }, { turns: 3, agent: 'plan' })
     expect(model.turns('main')).toHaveLength(3)
+    expect(resultIn(model)).toContain('no prompt in plan mode')
+    await server.prompt(session, 'go', { agent: 'build' })
+    await model.arrived('main', 4)
+    await server.settled()
+    expect(model.turns('main')).toHaveLength(5)
+  })
+
+  it('waits for a sub-agent that works in the background for a phase', async () => {
+    const guarded = projectWithFlow({ config: { subagent_depth: 2 } })
+    const main = worker([START_FLOW, say('All is done.')], (place, { toolResults }) => {
+      if (place !== 'analyse 1') return undefined
+      return toolResults.length === 0 ? delegateInBackground('helper') : say('Waiting.')
+    })
+    const helper = [{ ...bash(WORK['analyse 1'] ?? ''), pauseMs: 2_000 }, say('The report.')]
+    const env = { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' }
+    const { model } = await guarded.begin({ main, helper }, { env })
+    await expect.poll(() => guarded.state().outcome, { timeout: 60_000 }).toBe('completed')
+    expect(placesIn(model.turns('main'))).toEqual(PLACES)
   })
 
   it("holds a phase's own session until its postflight is done", async () => {

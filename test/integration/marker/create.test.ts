@@ -423,9 +423,10 @@ describe.concurrent('create says on stderr that the host of this session does no
     expect(await created(project, { COPILOT_AGENT_SESSION_ID: SESSION })).toBe(NOTE('Copilot CLI', 'copilot'))
   })
 
-  it('not outside a session, in a session whose settings are unknown, or for another session', async () => {
-    expect(await created(createSourceProject(), {})).toBe('')
-    expect(await created(createSourceProject(), { POSTFLIGHT_HOST_SESSION: SESSION })).toBe('')
+  it('not outside a session, in a session whose settings are unknown, or for another session; but on OpenCode without the plugin', async () => {
+    const unknown = [{}, { POSTFLIGHT_HOST_SESSION: SESSION }, { POSTFLIGHT_HOST_SESSION: SESSION, OPENCODE: '1' }]
+    expect(await created(createSourceProject(), { OPENCODE: '1' })).toContain('no configuration file of OpenCode')
+    for (const env of unknown) expect(await created(createSourceProject(), env)).toBe('')
     expect(await created(createSourceProject(), { CLAUDE_CODE_SESSION_ID: 's2' }, '--host-session', SESSION)).toBe('')
   })
 

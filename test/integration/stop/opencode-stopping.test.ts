@@ -52,13 +52,8 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
       return output
     }
     const outputs = [await stop(), await stop(), await stop(), await stop()]
-    const shown = ({ stop: stops, continue: goesOn, message }: StoppingOutput) => [
-      stops,
-      goesOn,
-      /^Commit first\./.exec(message ?? '')?.[0],
-    ]
-    const blocked = [false, true, 'Commit first.']
-    expect(outputs.map(shown)).toEqual([blocked, blocked, blocked, [true, undefined, undefined]])
+    const blocked = { stop: false, continue: true, message: expect.stringMatching(/^Commit first\./) }
+    expect(outputs).toEqual([blocked, blocked, blocked, { stop: true }])
     expect(project.has('specs/259_x/.postflight-abandoned')).toBe(true)
     expect(calls).not.toContain('promptAsync')
   })
@@ -122,12 +117,14 @@ it.each([
   expect(project.has('specs/259_x/.postflight-claims')).toBe(prompts > 0)
 })
 
-it('a stop that ends a run is judged by the definition of done', async ({ onTestFinished }) => {
+it('a stop that ends a run is judged by the definition of done, also after `plan_exit`', async ({ onTestFinished }) => {
   const project = await begun()
   vi.stubEnv('HOME', project.home)
   onTestFinished(() => void vi.unstubAllEnvs())
   const hooks = await load(project, hostWith({}).client)
-  await hooks['chat.message']?.({ sessionID: 'ses_main' }, { message: MESSAGE, parts: [] })
+  const [planned, built] = ['plan', 'build'].map((agent) => ({ ...MESSAGE, agent }))
+  await hooks['chat.message']?.({ sessionID: 'ses_main' }, { message: planned as UserMessage, parts: [] })
+  await hooks['experimental.chat.messages.transform']?.({}, { messages: [{ info: built as UserMessage, parts: [] }] })
   const env = { POSTFLIGHT_HOST_SESSION: 'ses_main', POSTFLIGHT_AGENT: 'main' }
   await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'four-phases'], { env })
   await edit(project, 'src/a.ts')

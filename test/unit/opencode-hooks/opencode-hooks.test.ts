@@ -320,9 +320,12 @@ describe('the foreground fallback', () => {
       },
     }
     const hooks = createForegroundFallbackHook({ client, directory }, { chains })
-    const message = (modelID: string) => {
+    const message = async (modelID: string) => {
       status.isBusy = true
-      return hooks['chat.message']({}, { message: { ...user, model: { ...model, modelID } } as never, parts: [] })
+      const planned = { ...user, agent: 'plan', model: { ...model, modelID } }
+      await hooks['chat.message']({}, { message: planned as never, parts: [] })
+      // As after the tool `plan_exit`.
+      await hooks['experimental.chat.messages.transform']({}, { messages: [{ info: user as never, parts }] })
     }
     const retry = () =>
       event('session.status', { sessionID: SESSION, status: { type: 'retry', message: 'rate limit' } })
