@@ -3,7 +3,7 @@ import { isMarkerId } from '../project/task-folder.ts'
 /**
  * The counting rules (docs/design.md, "Counting blocked stops"). A claim file is `{key}.{slot}`. Claims under the
  * marker's key count, and claims on its file, in case a rewrite dropped its id. While the loop guard is above 0, it and
- * all claims count: the marker was replaced within one chain of blocks.
+ * all claims count.
  */
 
 export const CONTINUATION_LIMIT = 3

@@ -27,7 +27,7 @@ function newDraft(id: string, task: string) {
     /** Set while its abandoned marker must exist. */
     kept: undefined as 'capped' | 'unchecked' | undefined,
     lastMs: Number.NEGATIVE_INFINITY,
-    /** Its order: times are no order, because clocks are set. */
+    /** Gives the order: clocks may be set back. */
     lastLine: 0,
   }
 }

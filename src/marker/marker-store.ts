@@ -132,9 +132,9 @@ function abandonUnchecked(stored: StoredMarker): void {
   }
 }
 
-/** Changes markers under the folder's lock, and never loses a text that it could not parse. */
+/** Changes markers under the folder's lock. */
 
-/** What to write, decided under the lock. Callers may add results of their own. */
+/** Decided under the lock. Callers may add results of their own. */
 interface MarkerPlan {
   /** Undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>

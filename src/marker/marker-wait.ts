@@ -1,7 +1,7 @@
 import { MAIN_AGENT, type Moment } from '../hosts/payload.ts'
 import { isJsonObject, known, WAIT_LIMIT } from '../kernel/values.ts'
 
-/** Announced stops (docs/design.md, "Waiting"). A stamped wait allows the stops of its prompt. */
+/** Announced stops (docs/design.md, "Waiting"). */
 
 /** In ms, between two hooks of one stop. If longer, the clock was set back. */
 const SAME_STOP_MS = 60_000

@@ -136,7 +136,7 @@ function readChecks(items: unknown[], wrong: (field: string, expected: FieldKind
   return checks.filter((check) => check !== undefined)
 }
 
-/** Whether its checks cannot be read, so that nothing can prove it. */
+/** Nothing can prove such a marker. */
 export function hasUnreadableChecks({ problems }: Marker): boolean {
   return problems.some((problem) => problem.code === 'field' && problem.field === 'checks')
 }
@@ -158,7 +158,7 @@ export function checksSessionOf({ checksSession, hostSession }: Marker): string 
 
 export const UNCHECKED = 'unchecked'
 
-/** Shell commands that must succeed before a marker may be cleared. Only commands in the agent's own shell run them. */
+/** Only commands in the agent's own shell run checks. */
 
 /** In characters, from the end. */
 const KEPT_OUTPUT = 1_000
@@ -218,7 +218,7 @@ export function sameChecks(some: readonly MarkerCheck[], others: readonly Marker
 export type Caller = Readonly<{ session: string | undefined; runChecks: boolean }>
 
 export interface CheckDecision {
-  /** Why it may not be cleared. Otherwise the commands, if there are any, must run. */
+  /** Why it may not be cleared. Otherwise the commands must run. */
   readonly refusal?: 'other-session' | 'unowned' | 'unreadable'
   readonly commands: readonly string[]
   readonly areForeign: boolean

@@ -12,7 +12,7 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import type { Failure } from './check-messages.ts'
 import type { CheckResult } from './marker.ts'
 
-/** Checks take minutes, so they have a lock of their own. Its process touches it, to show that it is alive. */
+/** Checks take minutes, so their process touches its lock to show that it is alive. */
 
 export const CHECK_LIMIT_MS = 600_000
 /** A killed process's lock is untouched for longer. */

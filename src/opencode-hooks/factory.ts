@@ -162,7 +162,7 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
   return reporter
 }
 
-/** Undefined for an internal error. Others are refusals, and the system's errors about files. */
+/** Undefined for an internal error. */
 export function messageForUser(error: unknown): string | undefined {
   return error instanceof Error && asPostflightError(error).code !== 'internal' ? messageOf(error) : undefined
 }

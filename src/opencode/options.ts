@@ -25,7 +25,7 @@ function option<T>(schema: z.ZodMiniType<T>, create: (context: HookContext, valu
   }
 }
 
-/** In the order in which they act (docs/opencode-hooks.md, "The order of the texts"), after guard and workflow. */
+/** In the order of docs/opencode-hooks.md, "The order of the texts", after guard and workflow. */
 const FACTORIES: Readonly<Record<string, ReturnType<typeof option>>> = {
   reactive: option(REACTIVE_RULES, createReactiveAgentHook),
   jsonErrorRecovery: option(JSON_ERROR_RECOVERY, createJsonErrorRecoveryHook, true),

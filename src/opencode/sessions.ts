@@ -45,7 +45,6 @@ interface Facts extends SessionFacts {
   judged?: string
   isBackground?: true
   step?: Step | undefined
-  /** Whether a phase of a workflow works there. */
   isPhase?: true
   /** Aborted when its turn may have ended. */
   bell?: AbortController
@@ -95,10 +94,7 @@ export class Sessions extends SessionTree<Facts> {
     return Object.entries(status).filter(([id, { type }]) => type !== 'idle' && this.isBelow(id, session)).length
   }
 
-  /**
-   * OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. Gives up if
-   * `signal` is aborted.
-   */
+  /** OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. */
   async prompt(session: string, text: string, manner: Manner, signal: AbortSignal) {
     const before = (await readLastTurn(this.client, session)).answer?.id
     const facts = this.of(session)

@@ -64,7 +64,7 @@ export function mayConcernMarker(line: string): boolean {
   return ABOUT_MARKER.test(line)
 }
 
-/** Bytes. The journal is rotated at 1 MiB: other programs wrote to a longer one. */
+/** In bytes. Only other programs write a longer journal. */
 const JOURNAL_PART_BYTES = 16_777_216
 
 /** `end`: in bytes. */

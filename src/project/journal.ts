@@ -7,7 +7,7 @@ import { KIND_NAMES, unwritable } from '../kernel/error-messages.ts'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { formatJournalEntry, type JournalEntry, type Recorded } from './journal-entry.ts'
 
-/** Appended in one write, rotated at 1 MiB, one old file (docs/design.md, "Journal"). */
+/** docs/design.md, "Journal". */
 
 const ROTATE_BYTES = 1_048_576
 

@@ -9,7 +9,7 @@ import type { SearchProblem } from './task-folder.ts'
 
 /** The one resolver (docs/design.md, "Roots"). `hooks/postflight-hook` does the same; a test compares them. */
 
-/** In the order in which they are read. The launcher reads the same ones. */
+/** In reading order. The launcher reads the same ones. */
 export const PROJECT_VARIABLES: readonly string[] = [
   'CLAUDE_PROJECT_DIR',
   'QWEN_PROJECT_DIR',

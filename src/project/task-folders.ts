@@ -153,7 +153,7 @@ export function isSessionFolder({ task, relative }: Pick<TaskFolder, 'task' | 'r
   return isSessionFolderName(task) && relative === sessionFolderPath(task)
 }
 
-/** Two roots may lead to the same folder. Markers may be replaced between two calls, so this compares folders. */
+/** Compares folders, because markers may be replaced between two calls. */
 export function firstOfItsPlace(): (folder: TaskFolder) => boolean {
   const seen = new Set<string>()
   return (folder) => {

@@ -20,10 +20,7 @@ import { checkCommand } from './store/receipts.ts'
 import { putRunFile, removeRunFile } from './store/run-file.ts'
 import { requireState, runEntry, withRun, writeChanged, writeState } from './store/state-store.ts'
 
-/**
- * Drives a run for the stop hook, `workflow next` and OpenCode's plugin, which only translate events and results. The loop
- * over turns, then a turn, then what it does under the run's lock.
- */
+/** The one driver of runs (docs/design.md, "Workflows"). */
 
 interface Driver {
   readonly findOccasion: () => RunStop
@@ -37,7 +34,6 @@ interface Driver {
   readonly give?: (due: DuePrompt, state: WorkflowState, takePassed: () => Promise<void>) => Promise<string | undefined>
 }
 
-/** Nothing can be decided now. */
 type Pause =
   | { readonly command: 'checking'; readonly run: string; readonly sinceMs: number }
   | { readonly command: 'interrupted'; readonly run?: string; readonly why?: string }
@@ -93,10 +89,7 @@ export function cameBack(startMs: number, drives: RunStop['drives'], promptId?: 
   return { ...circumstances, startMs, drives, promptId }
 }
 
-/**
- * Takes results and sends the next prompt. A second request, as from a hook that is wired twice, repeats the attempt.
- * `hears`: whether the person interrupted the current prompt.
- */
+/** Takes results and sends the next prompt. A second request, as from a hook that is wired twice, repeats the attempt. */
 export function takeTurn(folder: TaskFolder, occasion: RunStop) {
   const { deadline } = occasion
   return withRun(folder, deadline === undefined ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS, (state) => {

@@ -26,7 +26,7 @@ export interface Answered {
 
 export const NOTHING_DONE: Answered = { answer: ALLOW, notices: [], alerts: [], recorded: [], complaints: [] }
 
-/** What the hook prints. `payload`: undefined if it could not be read. */
+/** `payload`: undefined if it could not be read. */
 export function printedAnswer(
   { answer, alerts }: Pick<Answered, 'answer' | 'alerts'>,
   payload: Payload | undefined,

@@ -16,7 +16,7 @@ import { countContinuations } from './observe-stop.ts'
 import { type JudgedMarker, type PlannedMarker, planMarker, recordOf, type StopOutcome, stampsWait } from './plan.ts'
 import { judgeOwnership, waitVerdict } from './rules.ts'
 
-/** If a marker changes meanwhile, we observe and plan it again, up to this often, and then allow the stop. */
+/** After that, the stop is allowed. */
 const MAX_NEW_PLANS = 4
 
 export type CommittedStop = Readonly<Awaited<ReturnType<typeof commitStop>>>

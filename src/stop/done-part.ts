@@ -42,7 +42,6 @@ export async function doneAtStop(roots: readonly string[], stop: Occasion, hasRu
   }
 }
 
-/** Each prompt has its own limit of blocks. */
 function countForPrompt(committed: CommittedStop, { payload, roots }: Occasion): CommittedStop {
   // A stop that is blocked in several roots counts once.
   let asked: number | undefined

@@ -15,7 +15,7 @@ import { judgeOwnership } from './rules.ts'
 
 /** Writes nothing. */
 
-/** Reads until this process is `deadline` ms old. A folder under two roots counts once. */
+/** Reads until this process is `deadline` ms old. */
 export function findMarkers(roots: readonly string[], fileName = MARKER_FILE, deadline?: number) {
   return readMarkers(roots.map(listTaskFolders), fileName, deadline)
 }

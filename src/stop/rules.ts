@@ -3,7 +3,7 @@ import type { Marker } from '../marker/marker.ts'
 import { judgeWait, type SessionEvent, sessionEvent } from '../marker/marker-wait.ts'
 import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'
 
-/** The first that applies decides. docs/design.md, "Stops", has the reasons. */
+/** The first that applies decides (docs/design.md, "Stops"). */
 
 export const RULES = {
   bypassed: { row: 1, answer: 'allow' },

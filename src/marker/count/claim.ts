@@ -6,10 +6,7 @@ import { type Claim, claimKey, isSpent, type MarkerIdentity } from '../loop-guar
 import { claimPath, confirmClaim, createClaim, highestSlot, readClaims, tidyClaims } from './claim-files.ts'
 import { readCount, showCount } from './count.ts'
 
-/**
- * Counts a continuation by exclusively creating a file per slot (docs/design.md, "Counting blocked stops"): no process
- * waits, and a kill wastes at most one slot.
- */
+/** Counts a continuation by exclusively creating a file per slot (docs/design.md, "Counting blocked stops"). */
 
 /** Contention alone needs fewer retries: each one means that another process made progress. */
 const MAX_ATTEMPTS = 20

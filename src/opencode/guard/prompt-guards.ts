@@ -35,7 +35,7 @@ export function createSubAgentGuard(client: HostClient, sessions: Sessions, guar
       found === null ? report : output.output.replace(TASK_RESULT, (_all, open, _text, close) => open + report + close)
   }
 
-  /** Joins the texts of a blocked sub-agent, because its last one is often "Done.". Ends if `unwanted` is raised. */
+  /** Joins the texts of a blocked sub-agent, because its last one is often "Done.". */
   async function hold(agent: Agent, text: string, ...unwanted: AbortSignal[]) {
     const { session } = agent
     const notices: string[] = []

@@ -11,8 +11,8 @@ import { planningNotice } from '../../run/run-messages.ts'
 import { findActiveRuns, unusableNotice, unusableRecord, updateRunWait } from '../../run/store/active-runs.ts'
 
 /**
- * On Claude Code the prompts come when the turn ends; here the agent must call a tool. Requested once per state:
- * repeating it without progress would begin a loop.
+ * The next prompt needs a call of our tool. The agent is asked once per state: asking again without progress would begin
+ * a loop.
  */
 
 export function createIdleRuns(driven: ReadonlySet<string>) {

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../kernel/values.ts'
 
 /**
- * The subset of JSON Schema that a `check` may use. A definition may come with a cloned repository and is checked in a
- * stop hook, so the subset has no references, no regular expressions and no code made of text, and a check takes a
- * bounded number of steps. Any other keyword is a fault of the definition; none is ignored.
+ * The subset of JSON Schema that a `check` may use; any other keyword is a fault. A definition may come with a cloned
+ * repository and is checked in a stop hook, so the subset has no references, no regular expressions and no code made
+ * of text, and a check takes a bounded number of steps.
  */
 
 const IS_OF_TYPE: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -163,7 +163,7 @@ class SchemaCheck {
   }
 
   #isSame(one: unknown, other: unknown): boolean {
-    // The characters of equally long texts are compared, about a hundred of them in the time of a step.
+    // Comparing equally long texts takes the time of a step per hundred characters.
     this.#spend(typeof one === 'string' && one.length === (other as string | null)?.length ? 1 + one.length / 100 : 1)
     if (Array.isArray(one)) {
       return (

@@ -1,9 +1,8 @@
 import type { ChecklistItem } from './steps.ts'
 
 /**
- * Reads the task lists of a Markdown text (GFM): `- [ ] text` at any depth, also in quotes, but not in code. Only the
- * blocks of CommonMark are parsed, line by line, and each line is read once for each block that is open: a repository
- * cannot make a stop slow by its lists. Pure.
+ * Reads the task lists of a Markdown text (GFM): `- [ ] text` at any depth, also in quotes, but not in code. Parses only
+ * CommonMark's blocks, and reads each line once per open block: a repository cannot make a stop slow. Pure.
  */
 
 export type ChecklistTask = Readonly<{ text: string; done: boolean; box: number }>
@@ -117,7 +116,7 @@ class BlockParser {
 
   read(line: string, start: number): boolean {
     const cursor = new Cursor(line)
-    // After an empty line another one changes nothing, however many lists are open.
+    // Another empty line changes nothing.
     if (cursor.isBlank && this.#isAfterBlank) return true
     this.#isAfterBlank = cursor.isBlank
     const matched = this.#continued(cursor)
@@ -125,7 +124,7 @@ class BlockParser {
     if (isWhole && this.#continueLeaf(cursor)) return true
     // A paragraph may continue without the marks of its containers.
     const lazy = this.#leaf?.kind === 'paragraph' && !cursor.isBlank ? this.#leaf : undefined
-    // A new block interrupts a paragraph only if all its containers continue. Otherwise the paragraph is closed.
+    // A new block interrupts a paragraph only if all its containers continue.
     let paragraph = isWhole ? lazy : undefined
     let depth = matched
     while (!cursor.isIndented && !cursor.isBlank) {

@@ -79,7 +79,6 @@ export const text: Reader<string> = (value) => (typeof value === 'string' ? valu
 export const number: Reader<number> = (value) => (typeof value === 'number' ? value : WRONG)
 export const flag: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : WRONG)
 
-/** Whole numbers. */
 export function within(least: number, most: number): Reader<number> {
   return (value) => (Number.isInteger(value) && least <= Number(value) && Number(value) <= most ? Number(value) : WRONG)
 }

@@ -57,9 +57,8 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
 }
 
 /**
- * Notes that the agent answers another prompt of the person: ours did not arrive, or was interrupted. Unknown on hosts
- * without prompt ids. A stop during background work does not count: the end of that work wakes the agent, perhaps while
- * the person is away.
+ * Notes that the agent answers another prompt of the person. Unknown on hosts without prompt ids. A stop during
+ * background work does not count: the end of that work wakes the agent, perhaps while the person is away.
  */
 function noteStop(state: WorkflowState, stop: AgentStop): WorkflowState {
   if (state.stage !== 'prompted' || stop.promptId === undefined) return state

@@ -48,9 +48,8 @@ import {
 } from './step-machine.ts'
 
 /**
- * The machine: `(state, observation) → (state, command, effects)`, without disk access. Effects precede their state and
- * can be repeated. So after a crash between them, the same observation leads to the same state, and an archived step
- * result with the current attempt's name counts.
+ * The machine (docs/design.md, "Workflows"), without disk access. After a crash, an archived step result with the current
+ * attempt's name counts.
  */
 
 /** Never throws for a state from `parseState`. A run that was asked to stop does not wait for an idle agent. */
@@ -189,8 +188,8 @@ export interface WorkflowPorts {
 const MAX_UNWRITTEN = 1_000
 
 /**
- * Leaves the state on disk. Writes it before the next effects, so that a crash anywhere leads to the same result.
- * Writing every state would take too long. `unfinished`: whether time ran out; the next turn continues.
+ * Writes the state before the next effects, so that a crash anywhere leads to the same result. Writing every state would
+ * take too long. `unfinished`: whether time ran out; the next turn continues.
  */
 export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = start) {
   let state = start

@@ -101,10 +101,10 @@ export function isSpent({ attempts, maxAttempts }: StepInWork): boolean {
   return attempts >= maxAttempts
 }
 
-/** Begins the reason of a run that stalled because of its budget. */
+/** Prefix of the reason of a stalled run. */
 export const OUT_OF_BUDGET = 'the budget is used up'
 
-/** Who must act next. Until a person approves, nothing is counted and no prompt sent. `artifact`: path in the task. */
+/** Who must act next. `artifact`: path in the task folder. */
 export function needOf(state: WorkflowState) {
   // A resume renews attempts, but no budget.
   const isSpent = state.why?.startsWith(OUT_OF_BUDGET) === true

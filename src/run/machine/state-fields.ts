@@ -21,7 +21,7 @@ import {
 import type { Phase } from '../definition/phase-fields.ts'
 import { readStep } from '../definition/steps.ts'
 
-/** `moved`: it continues elsewhere, or is free to be continued (docs/shared-runs.md). */
+/** `moved`: see docs/shared-runs.md. */
 export const RUN_OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'aborted', 'moved'] as const
 export type RunOutcome = (typeof RUN_OUTCOMES)[number]
 
@@ -116,7 +116,6 @@ function ofRun<T>(key: string, kind: Kind<T> | Reader<T>, first: NoInfer<T>) {
   return { key, ...asKind(kind), lifetime: 'run', first: () => first } as const
 }
 
-/** Reset for each visit. */
 function ofVisit<T>(key: string, kind: Kind<T> | Reader<T>, first: (phase: Phase, visit: number) => NoInfer<T>) {
   return { key, ...asKind(kind), lifetime: 'visit', first } as const
 }
@@ -172,7 +171,6 @@ export const STATE_FIELDS = {
   maxPhaseAttempts: ofVisit('max_phase_attempts', count, (phase) => phase.maxAttempts),
   totalSteps: ofVisit('total_steps', step, () => 0),
   inWork: ofVisit('in_work', WORK, () => []),
-  /** No other archived file counts for this attempt. */
   archiving: ofVisit('archiving', listOf(text), () => []),
   endedSteps: ofVisit('ended_steps', listOf(readEndedStep, MAX_PHASE_STEPS), () => []),
   promptedMs: ofRun('prompted_at', TIME, undefined),
@@ -182,8 +180,8 @@ export const STATE_FIELDS = {
   promptId: ofVisit('prompt_id', orNull(text), () => undefined),
   shells: ofVisit('shells', listOf(text), () => []),
   /**
-   * The host's id of the prompt with which the person interrupted: its stops are allowed, the first stop of another
-   * prompt repeats ours. After a restart it equals `prompt_id`: no stop is allowed first.
+   * The host's id of the prompt with which the person interrupted. After a restart it equals `prompt_id`: no stop is
+   * allowed first.
    */
   heardPromptId: ofVisit('heard_prompt_id', orNull(text), () => undefined),
   interruptions: ofVisit('interruptions', count, () => 0),
@@ -193,7 +191,6 @@ export const STATE_FIELDS = {
   lastFailure: ofVisit('last_failure', orNull(text), () => undefined),
   /** Undefined for the first phase. */
   ledBy: ofVisit('led_by', orNull(ledBy), () => undefined),
-  /** Path in the task folder. */
   previousArtifact: ofVisit('previous_artifact', orNull(text), () => undefined),
   approval: ofVisit('approval', orNull(approval), () => undefined),
   stopRequestedMs: ofRun('stop_requested', TIME, undefined),

@@ -68,7 +68,7 @@ export function isArchiving({ stage }: WorkflowState): boolean {
   return stage === 'archiving' || stage === 'archiving-rejected'
 }
 
-/** Returns the stage as it is without the prompt that is out. */
+/** Returns the stage without the current prompt. */
 export function withdrawn(state: WorkflowState): WorkflowState['stage'] {
   return isPrompted(state) ? 'between-prompts' : state.stage
 }
@@ -101,7 +101,7 @@ export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, wh
   return { ...ended, active: false, outcome, why, stopRequestedMs: undefined }
 }
 
-/** Sums the work of all visits of the phase (ms). */
+/** In ms, of all visits. */
 export function phaseMs({ durations, phase, clockSinceMs }: WorkflowState, id: string, nowMs: number): number {
   const before = Object.hasOwn(durations, id) ? Number(durations[id]) : 0
   const running = id === phase && clockSinceMs !== undefined ? nowMs - clockSinceMs : 0

@@ -30,7 +30,7 @@ import {
 import type { StepInWork } from './state-fields.ts'
 import { attemptsFailed, givesUpTooMany } from './step-machine.ts'
 
-/** A person's changes to a run: stop, resume, abort, accept its end, approve, reject, retry or skip a step. Pure. */
+/** A person's changes to a run. Pure. */
 
 export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
   if (!state.active || state.stopRequestedMs !== undefined) return state
@@ -129,7 +129,7 @@ function judged(state: WorkflowState, standing: 'approved' | 'rejected', note: s
 
 export type Steered = { readonly state: WorkflowState } | { readonly refusal: ErrorArguments['run-step']['status'] }
 
-/** Grants all attempts again, but keeps their count, so that no result is overwritten. */
+/** Grants all attempts again, but keeps their count: see `resumeState`. */
 export function retryStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const refusal = refusalOf(state, step)
   if (refusal !== undefined) return { refusal }
@@ -177,8 +177,8 @@ function refusalOf({ stepsKnown, totalSteps }: WorkflowState, step: number) {
 }
 
 /**
- * Enters an earlier phase again, and allows each phase one more visit. Bypassed phases count as skipped. The refusal
- * `approval`: `phase` needs an approval that this would bypass.
+ * Allows each phase one more visit. Bypassed phases count as skipped. The refusal `approval`: `phase` needs an approval
+ * that this would bypass.
  */
 export function enterFrom(state: WorkflowState, phase: Phase, nowMs: number) {
   const { definition, phase: current } = state

@@ -131,7 +131,6 @@ interface Attempt {
   readonly state: WorkflowState
   /** As it was before the attempt. */
   readonly share: ShareRecord
-  /** An error if they cannot be read. */
   readonly files: ReturnType<typeof readRunFiles>
   /** A run that has ended is only published. */
   readonly releases: boolean
@@ -156,7 +155,7 @@ async function begin(folder: TaskFolder, machine: Machine, isRelease: boolean, l
   return { ...attempt, call }
 }
 
-/** Returns the commit of the run as it is here, which may be published already. */
+/** Returns a commit that may be published already. */
 async function composeCommit(attempt: Attempt): Promise<string> {
   const { call, folder, machine, state, share, files, releases } = attempt
   if (files instanceof PostflightError) throw await fencedOr(files, attempt)
@@ -189,7 +188,7 @@ async function composeCommit(attempt: Attempt): Promise<string> {
   return commit
 }
 
-/** Returns false if another attempt must follow: the run changed meanwhile, or an earlier commit of ours arrived late. */
+/** Returns false if another attempt must follow. */
 async function isDone(
   attempt: Attempt,
   commit: string,

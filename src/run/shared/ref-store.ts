@@ -101,7 +101,7 @@ const IS_LOCKED = /cannot lock ref .*(?:File exists|…)$/
 /** The rest of the time is for reading the ref back. */
 const PUSH_SHARE = 0.8
 
-/** The same call with a part of the time that is left. */
+/** `share`: of the time that is left. */
 export function partOf(call: GitCall, share: number): GitCall {
   const now = performance.now()
   return { ...call, until: now + (call.until - now) * share }
@@ -171,7 +171,7 @@ export async function readTree(call: GitCall, commit: string): Promise<Map<strin
   return files
 }
 
-/** Finds a reason for another machine to refuse the run: called before it is published, and before it is taken. */
+/** Why another machine would refuse the run: called before it is published, and before it is taken. */
 export function treeFault(files: readonly { readonly path: string; readonly size: number }[]): string | undefined {
   if (files.length > MAX_FILES + OWN_FILES) return `it has more than ${MAX_FILES} files`
   if (files.reduce((sum, { size }) => sum + size, 0) > MAX_TOTAL_BYTES) return 'it is larger than 20 MB'

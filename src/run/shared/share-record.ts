@@ -99,7 +99,7 @@ export function folderOfShare(root: string, below: string, run: string): TaskFol
   return listTaskFolders(root).folders.find((folder) => shareOf(folder, run) !== undefined) ?? named
 }
 
-/** Throws `share-unreadable` if its file exists, but cannot be read: it must not count as not shared. */
+/** Throws `share-unreadable`: an unreadable record must not count as not shared. */
 export function readShare(folder: TaskFolder, run: string): ShareRecord | undefined {
   if (recordIn(folder) !== WRONG) return shareOf(folder, run)
   throw new PostflightError('share-unreadable', { path: `${folder.relative}/${RUN_SHARE_FILE}` })
@@ -131,7 +131,6 @@ function recordFile(folder: TaskFolder): string {
   return path.join(folder.path, RUN_SHARE_FILE)
 }
 
-/** For a run that has not been published yet. */
 export function newShare(run: string, remote: string, claim: Pick<ShareRecord, 'generation' | 'nonce' | 'sinceMs'>) {
   const nothing = { claim: undefined, kept: undefined, publishedMs: undefined, problem: undefined }
   return { ...nothing, ...claim, run, remote, commit: '', sent: [], sequence: 0 }

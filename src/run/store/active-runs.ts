@@ -151,7 +151,7 @@ function attemptWords(ended: number, limit: number): string {
   return `attempt ${Math.min(ended + 1, limit)} of ${limit}`
 }
 
-/** Announces and ends the wait of a run: docs/design.md, "Waiting". */
+/** Waits of runs: docs/design.md, "Waiting". */
 
 export function announceRunWait(
   folder: TaskFolder,

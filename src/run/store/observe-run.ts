@@ -73,7 +73,6 @@ export function observe(
 
 const ABSENT = { kind: 'absent' } as const
 
-/** The name may have a number: archiving overwrites no file. */
 function previousArtifact(folder: string, state: WorkflowState, artifact: string): string | undefined {
   const name = archivedName(visitPutAside(state), artifact)
   const last = lastNamed(path.join(folder, ARTIFACTS_FOLDER, state.phase), name)
@@ -180,7 +179,6 @@ function invalid(why: string, changedMs?: number): ArtifactSeen {
   return { kind: 'invalid', why, changedMs }
 }
 
-/** Repeating it changes nothing. */
 export function applyEffect(folder: string, effect: Effect): void {
   if (effect.kind === 'tick') {
     tickTask(folder, effect.artifact, effect.item)
@@ -262,7 +260,7 @@ function noSteps(why: string): StepsSeen {
   return { kind: 'none', mend: `${why}: fix the file` }
 }
 
-/** Replaces one byte in place, so that nothing else changes. Repeating it changes nothing. */
+/** Replaces one byte in place, so that nothing else changes. */
 export function tickTask(folder: string, name: string, known: ChecklistItem): void {
   const read = readChecklistFile(folder, name)
   if (read.kind !== 'text') return

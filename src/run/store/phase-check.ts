@@ -82,7 +82,6 @@ export async function runDueCheck(folder: TaskFolder, state: WorkflowState, trus
   const tooEarly = (why: string) => ({ kind: 'too-early' as const, why })
   if (isInStep(state)) return tooEarly('not all of its steps have ended')
   const isEarly = artifact === '' || isArchiving(state)
-  // The check is due if the artifact is otherwise valid.
   const seen = isEarly ? { kind: 'absent' as const } : seeArtifact(folder.path, artifact, phase)
   if (seen.kind !== 'valid') return tooEarly(artifactFault(seen, artifact))
   if (checkBreach(folder, state, phase) === undefined) return { kind: 'passed' as const }

@@ -14,7 +14,7 @@ const RUNS_FOLDER = 'workflow-runs'
 
 /**
  * Moves files of earlier runs to `workflow-runs/N`. Without `ended`, artifacts stay: they may be a person's. Needs the
- * run's lock. After a failure the next call moves the rest.
+ * run's lock.
  */
 export function putAside(folder: TaskFolder, definition: Definition, ended: WorkflowState | undefined) {
   const left = (ended?.definition.phases ?? []).flatMap((phase) => phase.artifact ?? [])

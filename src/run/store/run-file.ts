@@ -51,7 +51,7 @@ export function* eachRunFile(root: string, problems: SearchProblem[] = []): Gene
   for (const name of runFileNames(root, problems)) yield locate(root, name, idsOnce)
 }
 
-/** With the files of each root, listed once: to read all of them for each of many moved folders would take long. */
+/** The files of each root, listed once: reading them again for each moved folder would take long. */
 export type ListedRunFiles = Map<string, readonly RunFile[]>
 
 export function runFileOf(folder: TaskFolder, id: string, listed: ListedRunFiles = new Map()): RunFile | undefined {

@@ -29,7 +29,7 @@ import { putAside } from './put-aside.ts'
 import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
 
-/** Moves files of earlier runs aside, even if their state is gone: to the folder `aside`, below the task folder. */
+/** `aside`: the folder of earlier runs' files, below the task folder. */
 export function startRun(
   folder: TaskFolder,
   definition: Definition,
@@ -84,7 +84,7 @@ export function stopRun(folder: TaskFolder, nowMs: number): ChangedRun {
   return steer(folder, nowMs, (state) => requestStop(state, nowMs), isIdle)
 }
 
-/** Stops a run at once. The result of a pending prompt counts when it is resumed. */
+/** The result of a pending prompt counts when the run is resumed. */
 export function stopRunNow(folder: TaskFolder, nowMs: number): ChangedRun {
   return steer(folder, nowMs, (state) => haltState(state, 'it was stopped immediately', nowMs))
 }

@@ -107,7 +107,6 @@ export function writeChanged(folder: TaskFolder, state: WorkflowState, previous:
   if (state !== previous) writeState(folder, state, previous)
 }
 
-/** Temporary files of `RUN_STATE_FILE` and `RUN_SHARE_FILE`. */
 const LITTER = /^(?:state|shared)\.json\..*\.tmp$/
 
 function removeLitter(folder: TaskFolder): void {
