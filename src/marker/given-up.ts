@@ -12,7 +12,7 @@ import { liesBesideAbandoned, readCount, readOwnCount } from './count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from './loop-guard.ts'
 import { markerKey, type StoredMarker } from './stored-marker.ts'
 
-/** Notes given-up markers in a folder that git ignores (docs/design.md, "Counting blocked stops"). */
+/** Notes given-up markers in a folder that git ignores: git may restore a marker and remove all files beside it. */
 
 /** In bytes: keys are shorter. */
 const NOTE_MAX_BYTES = 1_024

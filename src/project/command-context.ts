@@ -50,7 +50,7 @@ export interface CommandResult<Data extends object = object> {
   readonly isOver?: boolean
 }
 
-/** A folder that `--root` or `POSTFLIGHT_ROOT` names is the only start (docs/design.md, "Roots"). */
+/** A folder that `--root` or `POSTFLIGHT_ROOT` names is the only start: after a typo, another root would be worse. */
 export function startOf({ rootOption, environment, cwd }: Pick<CommandContext, 'rootOption' | 'environment' | 'cwd'>) {
   // An empty path would be the working directory.
   if (rootOption === '') throw new PostflightError('root-missing', { path: '""', from: '--root' })

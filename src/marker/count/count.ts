@@ -107,9 +107,9 @@ function claimSpent(folder: string, marker: MarkerIdentity, rewritten: MarkerIde
 }
 
 /**
- * Ends a marker's count around `action` (docs/design.md, "Counting blocked stops"). If the count cannot be pinned under
- * the marker's key (full disk), the loop guard goes last, so that the marker still counts if `action` fails. Claims go
- * after the sync: a power cut could restore the marker without them.
+ * Ends a marker's count around `action`. A kill leaves both marker and count, or neither: the count is pinned under the
+ * marker's key before the loop guard goes. If pinning fails (full disk), the guard goes last, so that the marker still
+ * counts if `action` fails. Claims go after the sync: a power cut could restore the marker without them.
  */
 export function endContinuations(folder: string, marker: MarkerIdentity | undefined, action: () => void): void {
   const guard = pathIn(folder, LOOP_GUARD_FILE)

@@ -48,8 +48,8 @@ import {
 } from './step-machine.ts'
 
 /**
- * The machine (docs/design.md, "Workflows"), without disk access. After a crash, an archived step result with the current
- * attempt's name counts.
+ * The machine: `(state, observation) → (state, command, effects)`, without disk access. Effects precede their state and
+ * can be repeated. So after a crash between them, an archived step result with the current attempt's name counts.
  */
 
 /** Never throws for a state from `parseState`. A run that was asked to stop does not wait for an idle agent. */

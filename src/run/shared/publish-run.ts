@@ -188,7 +188,7 @@ async function composeCommit(attempt: Attempt): Promise<string> {
   return commit
 }
 
-/** Returns false if another attempt must follow. */
+/** Returns false if another attempt must follow: the run changed meanwhile, or an earlier commit of ours arrived late. */
 async function isDone(
   attempt: Attempt,
   commit: string,

@@ -29,7 +29,7 @@ import { putAside } from './put-aside.ts'
 import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
 
-/** `aside`: the folder of earlier runs' files, below the task folder. */
+/** Moves files of earlier runs to the folder `aside`, even if their state is gone. */
 export function startRun(
   folder: TaskFolder,
   definition: Definition,
