@@ -31,7 +31,6 @@ export interface Surroundings extends PrintOptions {
   readonly program: CommandUnknownOpts
 }
 
-/** The work of a command: its declaration gives the types of its arguments and options, its document that of its data. */
 export type Run<One extends Declaration, Document extends object> = (
   context: CommandContext,
   words: ReturnType<One['declare']>['processedArgs'],
@@ -63,7 +62,6 @@ export function repeatable<Usage extends string>(usage: Usage, description: stri
 const LINE_LIMIT = 2000
 const SHOWN_LIMIT = 40
 
-/** Reads one line of text. */
 export function lineOf(option: string, limit = LINE_LIMIT) {
   return (value: string): string => {
     if (value.length > limit) {
@@ -92,7 +90,6 @@ export function timeoutOption(description: string) {
   return new StrictOption('--timeout <seconds>', description).argParser(toMs).default(600_000, '600')
 }
 
-/** Reads a whole number. */
 export function numberOf(option: string, least: number, most: number, expected: string) {
   return (value: string): number => {
     if (/^\d+$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value)
@@ -123,8 +120,8 @@ export const SET = repeatable('--set <name=value>', 'the value of an input of th
 const TASK_FIRST = ' (write the task before it)'
 
 /**
- * Refuses a task's number: after `resume --shared 259` the user would read that the task is missing. `advice`: empty for
- * a command that takes no task.
+ * Refuses a task's number: `resume --shared 259` would report a missing task. `advice`: empty if the command takes no
+ * task.
  */
 export function remoteOption<Usage extends string>(usage: Usage, description: string, advice = TASK_FIRST) {
   const [option = ''] = usage.split(' ')

@@ -57,9 +57,8 @@ const LINE_BYTES = 4_096
 const POLL_MS = 20
 
 /**
- * Reads one line that a person types; undefined at the end of the input. A terminal returns one line per read, so lines
- * that are typed ahead stay there. It reads synchronously, because an open stream or a `readline` interface on stdin
- * keeps the process alive after its last line.
+ * Returns undefined at the end of the input. A terminal returns one line per read, so lines typed ahead stay there.
+ * Reads synchronously: an open stream or `readline` interface on stdin keeps the process alive after its last line.
  */
 function readLine(): string | undefined {
   const bytes = Buffer.alloc(LINE_BYTES)
@@ -81,12 +80,11 @@ function currentFolder(rootOption: string | undefined, environment: Environment)
   if (folder !== undefined) return folder
   const root = rootOption ?? variable(environment, 'POSTFLIGHT_ROOT')
   if (root === undefined || !path.isAbsolute(root)) throw new PostflightError('current-folder-lost')
-  // The process itself moves there, because libraries ask it for its folder. A missing root is reported by the command.
+  // The process moves there, because libraries ask it for its folder. The command reports a missing root.
   if (!succeeds(() => process.chdir(root))) process.chdir(path.parse(root).root)
   return process.cwd()
 }
 
-/** Undefined if it was removed. */
 function usableFolder(): string | undefined {
   return attempt(() => {
     const folder = process.cwd()

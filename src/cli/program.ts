@@ -79,7 +79,7 @@ use \`status\`: \`next\` counts an attempt if the last prompt left no result.`
 
 const WORKFLOW = 'workflow '
 
-/** Declares all commands, or one. The overview does not show those of `workflow`. commander throws instead of exiting. */
+/** The overview does not show the commands of `workflow`. commander throws instead of exiting. */
 export function buildProgram(ports: ProgramPorts, only?: CommandName | 'overview'): Program {
   const program = bareProgram(ports.version, ports.stdout)
   const names = only === undefined || only === 'overview' ? (Object.keys(COMMANDS) as CommandName[]) : [only]

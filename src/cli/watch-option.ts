@@ -5,7 +5,7 @@ import { jsonText, type Output, printable, processScreen } from '../views/print.
 import type { Outcome, Surroundings } from './command.ts'
 import type { Invocation } from './commands/command-list.ts'
 
-/** Runs a command again and again, until nothing more can change (`isOver` of its result), or a person ends it. */
+/** Repeats a command until nothing more can change (`isOver` of its result), or a person ends it. */
 
 const INTERVAL_MS = 500
 

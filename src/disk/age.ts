@@ -16,12 +16,11 @@ export function isPast(deadline: number | undefined): boolean {
   return deadline !== undefined && processAgeMs() > deadline
 }
 
-/** Blocks the process. */
 export function sleepSync(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** Ends early, without an error, if `signal` aborts, and immediately if it was aborted before. */
+/** Ends early, without an error, if `signal` aborts or was aborted before. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   const timers = process.getBuiltinModule('node:timers/promises')
   await timers.setTimeout(ms, undefined, signal && { signal }).catch(() => {})

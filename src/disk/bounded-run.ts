@@ -4,8 +4,6 @@ import { attempt } from '../kernel/values.ts'
 import { processAgeMs, sleep } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
-/** Limits a command's time, output and processes. */
-
 const KEPT_BYTES = 4_096
 
 /** A process that the command left behind may hold the pipe open forever. */
@@ -111,8 +109,8 @@ function start({ file, words, cwd, env, input }: GroupCommand): ChildProcess | s
 }
 
 /**
- * Reads the leader of a group, and ends the group if this process is killed, which closes the pipe. Codex 0.171.0 sends SIGKILL at
- * Ctrl-C, and Qwen Code 0.24.4 200 ms after SIGTERM.
+ * Ends the group if this process is killed, which closes the pipe. Codex 0.171.0 sends SIGKILL at Ctrl-C, and Qwen Code
+ * 0.24.4 200 ms after SIGTERM.
  */
 function startGuard(): ChildProcess | undefined {
   // Without a free file descriptor, Bun 1.3.14 would wait for it, and it for Bun.

@@ -4,18 +4,17 @@ import { errorMessage, PostflightError, systemCode } from '../kernel/errors.ts'
 import type { PathKind } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
 
-/** `path.join` for plain names. `path.join` itself looks at each character, and a block needs thirty paths. */
+/** For plain names: `path.join` looks at each character, and a block needs thirty paths. */
 export function pathIn(folder: string, ...names: readonly string[]): string {
   return [folder, ...names].join(path.sep)
 }
 
-/** Does not follow links. */
 export function kindAt(path: string): PathKind | undefined {
   const stats = unlessAbsent(() => fs.lstatSync(path, { throwIfNoEntry: false }))
   return stats && kindOfStats(stats)
 }
 
-/** Undefined too if it cannot be inspected. Never throws. */
+/** Never throws. */
 export function kindIfSeen(path: string): PathKind | undefined {
   return attempt(() => kindAt(path))
 }
@@ -24,7 +23,6 @@ export function requireKind(path: string): PathKind | undefined {
   return requireRead(path, () => kindAt(path))
 }
 
-/** Undefined if the path does not exist. Any other error names it. */
 export function requireRead<T>(path: string, read: () => T): T | undefined {
   try {
     return unlessAbsent(read)
@@ -40,12 +38,11 @@ export function kindOfStats(stats: fs.StatsBase<unknown>): PathKind {
   return stats.isFIFO() ? 'pipe' : 'other'
 }
 
-/** Only `native` gives a folder one spelling, whatever the case (macOS) or the short name (Windows) that it was given. */
+/** Only `native` gives a folder one spelling, whatever the case (macOS) or short name (Windows). */
 export function realPath(path: string): string {
   return unlessAbsent(() => fs.realpathSync.native(path)) ?? path
 }
 
-/** The path itself if it cannot be resolved. */
 export function realPathIfSeen(path: string): string {
   return attempt(() => fs.realpathSync.native(path), path)
 }
@@ -73,7 +70,6 @@ export function isAbsent(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** Undefined if the path, or a folder above it, does not exist. */
 export function unlessAbsent<T>(read: () => T): T | undefined {
   try {
     return read()

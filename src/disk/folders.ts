@@ -36,7 +36,7 @@ export function makeFolder(folder: string): void {
   if ((mode & OWNERS_RIGHTS) !== OWNERS_RIGHTS) fs.chmodSync(folder, (mode & 0o777) | OWNERS_RIGHTS)
 }
 
-/** Returns false for a link, and if it is not empty or cannot be removed. */
+/** Returns false for a link too. */
 export function removeIfEmpty(folder: string): boolean {
   return succeeds(() => fs.rmdirSync(folder))
 }
@@ -121,7 +121,6 @@ function firstFree(folder: string, name: string): number {
   return number
 }
 
-/** In order. None if the folder cannot be read. */
 export function namesLike(folder: string, pattern: RegExp): string[] {
   const names = attempt(() => fs.readdirSync(folder), [])
   return names.filter((name) => pattern.test(name)).sort()

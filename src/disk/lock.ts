@@ -9,8 +9,8 @@ import { closeQuietly, errorCode, fileIdentity, identityOfStats, isFull, kindOfS
 import { tryRemoveFile } from './write.ts'
 
 /**
- * One writer at a time: no rewrite may restore a marker that another process has just removed. The lock is an empty
- * file, because `clear` must work on a full disk. A server must not sleep: it uses `retryWhileLocked` or `withoutSleep`.
+ * No rewrite may restore a marker that another process has just removed. The lock is an empty file, because `clear`
+ * must work on a full disk. A server must not sleep: it uses `retryWhileLocked` or `withoutSleep`.
  */
 
 /** Work under a lock takes milliseconds. */
@@ -53,7 +53,7 @@ export class LockBusy extends Error {}
 
 let askedSinceMs: number | undefined
 
-/** Repeats `action` while another process holds a lock. What it does before it takes its locks must be repeatable. */
+/** What `action` does before it takes its locks must be repeatable. */
 export async function retryWhileLocked<T>(action: () => T): Promise<T> {
   const sinceMs = processAgeMs()
   for (;;) {

@@ -17,7 +17,7 @@ export function readSmallFile(path: string, limit = SMALL, likely = false) {
   return read.kind === 'bytes' ? { ...read, kind: 'text' as const, text: read.bytes.toString('utf8') } : read
 }
 
-/** Empty if it cannot be read. Never throws. */
+/** Empty if unreadable. Never throws. */
 export function readEnd(path: string): string {
   const read = readSmallBytes(path, END, true, (size) => Math.max(0, size - END))
   return read.kind === 'bytes' ? read.bytes.toString('utf8') : ''

@@ -66,7 +66,7 @@ export function judgeDone(root: string, stop: Occasion, search: FileSearch) {
   const pending = read?.kind === 'marker' ? read : undefined
   // The rules for all markers judge an unreadable one and end a bypassed one.
   if (read?.kind === 'unreadable' || pending?.marker.bypassed === true) return 'marker-decides'
-  // A stop never removes the folder. If it is missing after a block, the count of this prompt's blocks is lost.
+  // A stop never removes the folder. Without it, the count of this prompt's blocks is lost.
   if (payload.followsBlock === true && kindAt(folder.path) === undefined) return 'folder-gone'
   const bornMs = stop.sessionBornMs
   const baseline = readBaseline(folder) ?? (bornMs === undefined ? undefined : { sinceMs: bornMs, paths: {} })

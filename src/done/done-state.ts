@@ -74,7 +74,7 @@ function readAbout({ paths, prompt_id: prompt }: Record<string, unknown>): Omit<
 
 const CLOCK_TOLERANCE_MS = 60_000
 
-/** After a clock was set back, a time may lie in the future. It is useless: no change would ever be later. */
+/** A time in the future (the clock was set back) is useless: no change would ever be later. */
 function isFuture(timeMs: number): boolean {
   return timeMs > Date.now() + CLOCK_TOLERANCE_MS
 }
@@ -236,7 +236,7 @@ function holdsMarker({ path: folder }: TaskFolder): boolean {
   return fs.readdirSync(folder).some((name) => name.startsWith(MARKER_FILE) || name.startsWith(ABANDONED_FILE))
 }
 
-/** The last green run of each rule: its time and files. A green check proves the files for every session. */
+/** The last green run of a rule. It proves the files for every session. */
 
 export interface DoneReceipt {
   readonly atMs: number

@@ -5,7 +5,7 @@ import { firstOf, type PlacedFinding, readYamlText } from '../kernel/yaml-text.t
 import { readRules, repairDoneFile } from './done-rules.ts'
 import { readDoneFile } from './trust-store.ts'
 
-/** Parses `specs/done.yaml`. The hook never loads this: it reads the trusted copy. */
+/** The hook never loads this: it reads the trusted copy. */
 
 export function parseDoneFile(text: string) {
   const read = readYamlText(text, false)
@@ -20,7 +20,7 @@ export function requireRules(text: string) {
   throw faultError(parsed.faults)
 }
 
-/** Undefined if the file is valid or cannot be read. */
+/** Undefined if the file is valid or unreadable. */
 export function invalidDoneFile(root: string, isTrusted: boolean, trust: string) {
   const file = readDoneFile(root)
   const parsed = file.kind === 'text' ? parseDoneFile(file.text) : undefined

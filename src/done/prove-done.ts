@@ -22,7 +22,7 @@ import {
 import { FileSearch, hashOfPaths, isSearched, judgeRules, type RuleState, UNSEARCHED } from './search.ts'
 import type { TrustedRules } from './trust-store.ts'
 
-/** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */
+/** Runs the checks in the caller's own shell, and keeps receipts of the green ones. */
 
 const MAX_OWN_OUTPUT = 200
 const MAX_AHEAD = 10_000
@@ -107,7 +107,7 @@ interface FirstRun {
   readonly hashes: readonly (readonly [name: string, hash: string])[]
 }
 
-/** Compares a rule's files before its checks (`old`) and after them. Returns a `FirstRun` if they must run once more. */
+/** `old`: the rule's files before its checks. Returns a `FirstRun` if they must run once more. */
 function compare(
   old: ReadonlyMap<string, number> | undefined,
   after: FileSearch,
@@ -148,7 +148,7 @@ function compare(
 function locationOf(context: CommandContext, root: string): TaskFolder {
   const { session } = context
   const folder = session === undefined ? undefined : sessionFolder(root, session)
-  // A session's folder that was removed is not made again: its count of blocked stops is gone, and the next stop must know.
+  // A removed session folder is not made again: its count of blocked stops is gone, and the next stop must know.
   if (folder !== undefined && kindAt(folder.path) === 'folder') return folder
   return { root, path: makeJournalFolder(root), task: JOURNAL_FOLDER, relative: JOURNAL_PATH }
 }

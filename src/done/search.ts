@@ -86,7 +86,7 @@ export class FileSearch {
     return changed
   }
 
-  /** Undefined for a file that is missing, unreadable or large. */
+  /** Undefined for a missing, unreadable or large file. */
   hashOf(name: string): string | undefined {
     const read = readSmallBytes(path.join(this.#root, name), HASH_LIMIT)
     return read.kind === 'bytes' && read.whole ? sha256(read.bytes) : undefined

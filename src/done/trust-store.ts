@@ -28,7 +28,7 @@ export function hasDoneFile(root: string): boolean {
   return kindIfSeen(doneFilePath(root)) !== undefined
 }
 
-/** Advice about a marker whose postflight was never done. `isOver`: it is abandoned. */
+/** `isOver`: the marker is abandoned. */
 export function unfinishedFix(root: string, rootOption: string | undefined, task: string, isOver: boolean): string {
   const clear = commandLine(['clear', task], rootOption)
   if (!isSessionFolderName(task)) return abandonedFix(commandLine(['adopt', task], rootOption), clear)

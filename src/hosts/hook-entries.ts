@@ -128,7 +128,6 @@ export interface HookHost {
   readonly projectHooks?: string
   /** Messages name Copilot CLI, the only one. */
   readonly readsClaudeSettings?: true
-  /** Whether it reads the main checkout's file in a linked worktree. */
   readonly readsMainCheckout?: true
   /** Whether hooks get CLAUDE_PROJECT_DIR. */
   readonly tellsProject: boolean

@@ -13,7 +13,6 @@ export interface ShellIdentity {
 
 export type Exemption = Readonly<{ host: string; why: 'answer-ignored' | 'own-agent' | 'cut-off' }>
 
-/** The end of a file, or nothing. */
 export type ReadEnd = (path: string) => string
 
 type PayloadTest = (payload: Payload, environment: Environment) => boolean
@@ -21,7 +20,7 @@ type PayloadTest = (payload: Payload, environment: Environment) => boolean
 export interface HostAnswers {
   /** Several hosts imitate Claude Code: unrecognized payloads count as Claude Code's. */
   readonly recognizes?: PayloadTest
-  /** It runs the hooks of one event one after another, and tells each when the event happened. */
+  /** It runs an event's hooks one after another, and gives each the time of the event. */
   readonly repeatsTime?: PayloadTest
   readonly startsSubagent?: PayloadTest
   readonly showsNotice?: PayloadTest

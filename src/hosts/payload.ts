@@ -8,7 +8,7 @@ export const MAX_ID_LENGTH = 256
 
 const DAY_MS = 86_400_000
 
-/** Between an event and its last hook; an older time is not that of this event, as in a payload that was recorded. */
+/** Between an event and its last hook. A recorded payload has an older time. */
 const LONGEST_DELAY_MS = 600_000
 
 /** Hooks that never read their stdin assume the same. */
@@ -62,7 +62,6 @@ export function readPayload(fields: PayloadFields, nowMs: number, endingTools: r
     client: text(fields, 'client_type'),
     cwd: text(fields, 'cwd'),
     transcript: text(fields, 'transcript_path'),
-    /** Codex's id of the turn. */
     turn,
     /**
      * Constant through a chain of blocks; changes when the user writes or background work wakes the agent (Claude Code
@@ -167,7 +166,7 @@ function identifier(fields: PayloadFields, name: string): string | undefined {
   return value !== undefined && value.length <= MAX_ID_LENGTH ? value : undefined
 }
 
-/** Not if work will wake the agent, nor in plan mode, in which it cannot change files. */
+/** In plan mode the agent cannot change files. */
 export function mayGetWork({ event, wakeUps, isPlanning }: Payload): boolean {
   return event === 'Stop' && wakeUps === 0 && isPlanning !== true
 }
@@ -186,7 +185,7 @@ export interface Occasion extends Moment {
   readonly reader: CommandReader
   /** Age of this process (ms) at which judging ends. */
   readonly deadline: number | undefined
-  /** Waits for the locks that the action takes: a process of its own sleeps, a server goes on with its other work. */
+  /** Waits for the action's locks: a process of its own sleeps, a server continues its other work. */
   readonly patiently: <T>(action: () => T) => T | Promise<T>
 }
 

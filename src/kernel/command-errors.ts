@@ -4,7 +4,7 @@ import { JOURNAL_PATH, type PathKind, SPECS_FOLDER } from './files.ts'
 import { counted, jsonFaultWords, oneLine, shellWord } from './text.ts'
 import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './values.ts'
 
-/** The errors of commands, by exit code (docs/design.md, "Commands"), and the exit codes of all errors. */
+/** The errors by exit code (docs/design.md, "Commands"). */
 
 export const EXIT = { done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 } as const
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 
 /** Apart from `schema-faults.ts`, because this loads zod, and no file of the hook may. */
 
-/** The description, and what else is given, becomes part of the JSON Schema that is made of `schema`. */
+/** `description` and `more` become part of the JSON Schema. */
 export function described<Schema extends z.core.$ZodType>(schema: Schema, description: string, more = {}): Schema {
   z.globalRegistry.add(schema, { description, ...more })
   return schema

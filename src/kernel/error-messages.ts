@@ -101,7 +101,6 @@ export const FILE_DETAILS = {
   kindOf: (name: string, kind: PathKind): string => `${name} is ${KIND_NAMES[kind]}`,
 } as const
 
-/** For parentheses. */
 export const STDIN_DETAILS = {
   tooLong: (bytes: number): string => `longer than ${bytes} bytes`,
   noEnd: (ms: number): string => `no end after ${ms} ms`,

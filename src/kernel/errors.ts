@@ -74,7 +74,6 @@ export function messageOf(error: unknown, root?: string): string {
   return errorMessage(code, args, root)
 }
 
-/** Undefined for another code. */
 export function argumentsOf<Code extends ErrorCode>(error: unknown, code: Code): ErrorArguments[Code] | undefined {
   const known = asPostflightError(error)
   return known.code === code ? (known.args as ErrorArguments[Code]) : undefined

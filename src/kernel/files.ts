@@ -22,7 +22,7 @@ export const RETURN_META_FILE = '.return-meta.json'
 
 /** In `specs/`. */
 export const JOURNAL_FOLDER = '.postflight'
-/** Its path in a root. The markers below it are those of definitions of done. */
+/** The markers below it are those of definitions of done. */
 export const JOURNAL_PATH = `${SPECS_FOLDER}/${JOURNAL_FOLDER}`
 export const JOURNAL_FILE = 'journal.jsonl'
 /** The one old file that rotation keeps. */
@@ -39,7 +39,6 @@ export const DONE_RECEIPTS_FILE = 'done-receipts.json'
 
 /** The definition of done, in `specs/`. */
 export const DONE_FILE = 'done.yaml'
-/** Its path in a root. */
 export const DONE_PATH = `${SPECS_FOLDER}/${DONE_FILE}`
 
 /** The folder of a run, in its task folder. */
@@ -49,7 +48,6 @@ export const RUN_ID_FILE = 'workflow/id'
 export const RUN_STATE_FILE = 'workflow/state.json'
 /** The remote to which a run is published, and the last commit there. */
 export const RUN_SHARE_FILE = 'workflow/shared.json'
-/** Every transition of a run. */
 export const RUN_HISTORY_FILE = 'workflow/history.jsonl'
 
 /** Links are not followed; `other` is a device or a socket. */

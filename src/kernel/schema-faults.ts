@@ -63,7 +63,7 @@ function fieldsAt(schema: z.core.$ZodType | undefined, path: FaultPath): string[
   return def?.type === 'record' && key !== undefined ? fieldsAt(def.valueType, rest) : []
 }
 
-/** The issues of the variant that fits the value best: of its type, with the fewest unknown fields. */
+/** The best variant has the value's type and the fewest unknown fields. */
 function nearestOf({ errors }: z.core.$ZodIssueInvalidUnion): Issue[] | undefined {
   const unknownKeys = (issues: readonly Issue[]): number =>
     issues.reduce((sum, inner) => sum + (inner.code === 'unrecognized_keys' ? inner.keys.length : 0), 0)

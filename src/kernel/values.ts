@@ -2,7 +2,6 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `otherwise` if the action fails. */
 export function attempt<T, Otherwise = undefined>(action: () => T, otherwise?: Otherwise): T | Otherwise {
   try {
     return action()
@@ -11,7 +10,6 @@ export function attempt<T, Otherwise = undefined>(action: () => T, otherwise?: O
   }
 }
 
-/** Whether the action ends without an error. */
 export function succeeds(action: () => unknown): boolean {
   return attempt(() => {
     action()
@@ -19,7 +17,7 @@ export function succeeds(action: () => unknown): boolean {
   }, false)
 }
 
-/** Does `action` for every item, even if it fails for one of them. */
+/** Continues after a failure. */
 export function forEveryOne<T, R>(items: readonly T[], failures: unknown[], action: (item: T) => R | R[]): R[] {
   return items.flatMap((item) => {
     try {

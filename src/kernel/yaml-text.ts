@@ -13,7 +13,7 @@ type YamlText =
   | { readonly value: unknown; readonly place: (findings: readonly Finding[]) => PlacedFinding[] }
   | { readonly faults: readonly PlacedFinding[] }
 
-/** The arguments of an error about findings, of which there is one at least. */
+/** There is at least one finding. */
 export function firstOf(findings: readonly PlacedFinding[]) {
   const [{ line, column, where, detail }, ...others] = findings as readonly [PlacedFinding, ...PlacedFinding[]]
   const placed = where === '' ? detail : `${where}: ${detail}`

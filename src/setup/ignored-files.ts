@@ -6,7 +6,6 @@ export const LOCAL_SETTINGS = '.claude/settings.local.json'
 const LOCAL_RULES = `${LOCAL_SETTINGS}.postflight-rules`
 export const LOCAL_FILES = [LOCAL_SETTINGS, LOCAL_RULES]
 
-/** Markers, the journal, backups of settings, and the record of rules in settings that are not shared. */
 export const IGNORED = ['specs/**/.postflight-*', 'specs/.postflight/', '*.postflight-backup*', LOCAL_RULES]
 
 export function addIgnored(text: string, lines: readonly string[] = IGNORED): string {
@@ -38,7 +37,7 @@ export function removeIgnored(text: string): string {
     last = word
   }
   const rest = kept.join('')
-  // Without our lines, the line before them is the last one again, and has no end if the text had none.
+  // The line before ours is the last one again, without a line end if the text had none.
   return isInBlock && !text.endsWith('\n') ? rest.replace(/\r?\n$/, '') : rest
 }
 

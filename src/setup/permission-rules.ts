@@ -37,7 +37,7 @@ function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {
   return { path, accepts: CLAUDE_SYNTAX, property: 'permissions', shape: SHAPE }
 }
 
-/** The other settings that we read. `claude doctor` names each wrong value. */
+/** `claude doctor` names each wrong value. */
 const READ = z.looseObject({
   disableAllHooks: z.optional(z.boolean()),
   env: z.optional(z.looseObject({})),

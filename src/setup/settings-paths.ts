@@ -34,7 +34,7 @@ const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
   win32: 'C:\\Program Files\\ClaudeCode',
 }
 
-/** The settings of an organization. Claude Code merges them (2.1.332). */
+/** Claude Code merges an organization's settings (2.1.332). */
 function managedPaths({ platform }: Pick<CommandContext, 'platform'>): string[] {
   const folder = MANAGED_FOLDERS[platform] ?? '/etc/claude-code'
   return [path.join(folder, 'managed-settings.json'), ...jsonFilesIn(path.join(folder, 'managed-settings.d'))]
@@ -108,10 +108,10 @@ export function hookHostFolder({ environment, findHome }: Person, { folder, fold
   return named ?? path.join(findHome(), folder)
 }
 
-/** The names of OpenCode's configuration files, in the order in which it reads them; it reads all (1.18.34). */
+/** OpenCode reads all of these, in this order (1.18.34). */
 const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc'] as const
 
-/** The existing ones; the last one is the one that `install` changes, or creates, if none holds the plugin. */
+/** The existing ones. If none holds the plugin, `install` changes or creates the last one. */
 export function openCodeConfigPaths({ environment, findHome }: Person, scope: HostScope, project: string): string[] {
   const user = path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(findHome(), '.config'), 'opencode')
   const folder = scope === 'user' ? user : project

@@ -7,7 +7,7 @@ import { placeNew } from '../disk/write.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { readSettingsFile } from './settings-paths.ts'
 
-/** Replaces settings files and keeps backups beside them. Only this loads `write-file-atomic`, so reading is separate. */
+/** Only this loads `write-file-atomic`, so reading is separate. */
 
 export function listBackups(file: string): string[] {
   const folder = path.dirname(file)
@@ -42,7 +42,7 @@ function keepBackup(file: string, text: string): string {
 export function replaceSettingsFile(file: string, text: string, before: string | undefined, backsUp = true) {
   makeFolders(path.dirname(file))
   const backup = before === undefined || !backsUp ? undefined : keepBackup(file, before)
-  // The target is replaced and the link stays: people link their settings from elsewhere.
+  // Replaces the target and keeps the link.
   const target = realPath(file)
   const stats = fs.statSync(target, { throwIfNoEntry: false })
   withVerifiedFile(target, text, stats?.mode, (temporary) => {

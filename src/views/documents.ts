@@ -20,7 +20,6 @@ export const oneOf = z.enum
 
 export { described }
 
-/** May be null. */
 export const optional = <Schema extends z.ZodMiniType>(schema: Schema, description?: string) =>
   description === undefined ? z.nullable(schema) : described(z.nullable(schema), description)
 

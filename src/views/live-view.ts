@@ -3,8 +3,6 @@ import { quote } from '../kernel/text.ts'
 import type { Painter } from '../project/command-context.ts'
 import { type Output, printable, wrap } from './print.ts'
 
-/** Keeps lines on the screen until `q` or Ctrl-C. */
-
 /** Fills a whole screen. Says how many lines do not fit. */
 export function frame(
   { columns, rows }: Readonly<Record<'columns' | 'rows', number>>,
@@ -103,8 +101,8 @@ export function openLiveScreen(output: Output) {
   return {
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     /**
-     * Paints the rows that changed, and returns false if the terminal is gone. log-update 7.2.0 erases all rows between
-     * two that changed first, which flickers, and loses the last character of a row that fills the line.
+     * Returns false if the terminal is gone. log-update 7.2.0 erases all rows between two that changed first, which
+     * flickers, and loses the last character of a row that fills the line.
      */
     paint(rows: readonly string[]): boolean {
       // The rest of a row is erased first: after a row that fills the line, that would erase its last character.

@@ -82,8 +82,8 @@ export function printable(text: string, isTerminal: boolean): string {
 }
 
 /**
- * Wraps an output so that it prints clean text only. Names of folders, and what files hold, may come from a hostile
- * repository, and a terminal would obey their escape sequences.
+ * Names of folders, and what files hold, may come from a hostile repository, and a terminal would obey their escape
+ * sequences.
  */
 export function cleanOutput(output: Output): Output {
   return {
@@ -119,7 +119,7 @@ const ENDS = /^\u001b\[(?:0|22|39)?m$/
 
 /**
  * Each row begins with the colours that are in force, so that it can be painted by itself. With `keepsWords`
- * long words and commands stay whole, so that people can copy them.
+ * long words and commands stay whole, for copying.
  */
 export function wrap(line: string, columns: number, keepsWords = false): string[] {
   const leading = /^ */.exec(line)?.[0].length ?? 0

@@ -78,7 +78,6 @@ export const runDocument = () => {
 
 export type RunDocument = field.DocumentOf<typeof runDocument>
 
-/** 0 while it runs and after it was completed, 1 for every other outcome. */
 export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {
   return active || outcome === 'completed' ? 0 : 1
 }

@@ -15,10 +15,7 @@ import * as field from '../../views/documents.ts'
 import { endWithFailures } from '../../views/print.ts'
 import { type Declaration, type Run, refuseOptionAsTask, requireOneTarget } from '../command.ts'
 
-/**
- * `postflight bypass`: allows the next stop of any agent. With `--all` it also stops every active run at once, because
- * a run would block that stop with its next prompt.
- */
+/** `--all` also stops every active run, because a run would block the next stop with its next prompt. */
 
 export const declaration = {
   description: 'allow the next stop of any agent (emergency)',

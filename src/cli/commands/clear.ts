@@ -148,9 +148,8 @@ function isLeftBehind({ session, nowMs }: CommandContext, { marker, times }: Sto
 }
 
 /**
- * Accepts lost markers, so that `status` no longer counts them. Removing a marker must not evade its checks: a session
- * can accept its own only after they have passed. Those of other sessions are also accepted with `--unchecked`, or if
- * a person at a terminal names the task.
+ * Removing a marker must not evade its checks: a session can accept its own lost markers only after they have passed.
+ * Those of other sessions are also accepted with `--unchecked`, or if a person at a terminal names the task.
  */
 function settleLost(
   context: CommandContext,
@@ -162,7 +161,7 @@ function settleLost(
   const { session } = context
   const skipsChecks =
     unchecked || (task !== undefined && context.terminal !== undefined && !isAgentShell(context.environment))
-  // A full disk may have kept the end of what was cleared out of the journal.
+  // On a full disk the journal may lack what was just cleared.
   const lost = lostOf(context, root, task).filter(({ record }) => record === undefined || !cleared.includes(record.id))
   return lost.map((lost): ClearResult => {
     const { kind, relative, record, unproven } = lost

@@ -80,7 +80,6 @@ export type RunCommand = (...given: [CommandContext, never, never, Surroundings]
 
 export type CommandName = keyof typeof COMMANDS
 
-/** Its arguments and options are those that the command declares. */
 export type Invocation = Readonly<{ command: CommandName; arguments: readonly unknown[]; options: object }>
 
 export function freeCommands(): string[] {

@@ -58,7 +58,7 @@ function candidatesFor(context: CommandContext, { task, current }: CompletionReq
     if (folder === undefined) return []
     return wanted === 'step' ? steps(folder) : ofRun(readState(folder), wanted)
   } catch {
-    // For a folder that cannot be read, or an ambiguous task, nothing is offered.
+    // Offers nothing for an unreadable folder or an ambiguous task.
     return []
   }
 }
@@ -138,7 +138,7 @@ export function completionRequest(program: CommandUnknownOpts, given: readonly s
   return found([...commands, ...values], WANTED[argument?.name() ?? ''] ?? [])
 }
 
-/** Reads the finished words. `pending` is an option that waits for its value. */
+/** `pending` is an option that waits for its value. */
 function read(program: CommandUnknownOpts, words: readonly string[]) {
   let command = program
   let pending: Option | undefined

@@ -219,7 +219,7 @@ function fieldsFor(
     owner_from: identity.ownerFrom,
     agent_id: agent,
     agent_type: options.agentType ?? renewed?.agentType,
-    // Without new steps the list stays as it is in the file, unknown keys included.
+    // Without new steps the list keeps its unknown keys.
     steps: steps.length > 0 ? steps : undefined,
     checks: newChecks(options, steps.length > 0 ? steps : (renewed?.steps ?? []), renewed),
   })
@@ -299,7 +299,7 @@ function isForOperation(marker: Marker, operation: string | undefined): boolean 
 
 /**
  * Whether the hook cannot learn which agent made the marker: the output does not reach it, and the time of the shell
- * call is not known, or fits another marker too.
+ * call is unknown or fits another marker too.
  */
 function isOwnerLost(context: CommandContext, folder: TaskFolder, { session, agent }: Partial<Identity>): boolean {
   if (session === undefined || agent !== undefined) return false

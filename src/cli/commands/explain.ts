@@ -201,7 +201,7 @@ function howToPipe(session = ''): string[] {
   const id = /^[\w-]{1,120}$/.test(session) ? session : 'ID'
   return [
     'To explain a stop, pipe what the host gives its hook to --payload - (or name a file). For example:',
-    // Backticks keep the line whole on a narrow terminal, so that it can be copied.
+    // Backticks keep the line whole on a narrow terminal, for copying.
     `  \`echo '{"hook_event_name":"Stop","session_id":"${id}"}' | postflight explain --payload -\``,
     'Without a payload, the hook assumes this stop:',
     '',
@@ -284,7 +284,7 @@ function nothing(why: string) {
 }
 
 async function describeDone(root: string, occasion: Occasion, hasRun: boolean) {
-  // The search for files is loaded only for a definition of done.
+  // Loaded only for a definition of done.
   const { isJudged, judgeDone, predictMarker, searchFor } = await import('../../done/arm.ts')
   if (!isJudged(occasion.payload)) {
     return nothing(
@@ -311,7 +311,7 @@ function whatHappens({ pending, due, asked }: JudgedDone, hasMarker: boolean): s
     : 'rules are due, but were given up or bypassed, or have blocked three stops of this prompt'
 }
 
-/** In ms. A person may wait for a program that writes the payload. */
+/** A person may wait for a program that writes the payload. */
 const PATIENCE_MS = 30_000
 
 async function readPayload({ cwd, readInput }: CommandContext, file: string): Promise<string> {

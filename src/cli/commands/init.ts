@@ -199,7 +199,7 @@ function ask(context: CommandContext, parts: readonly InitPart[]): InitPart[] {
     const [what = '', ...preview] = shown(context, part)
     terminal.print(['', `${index + 1}. ${what}`, ...preview].join('\n'))
     const first = terminal.ask(initQuestion(part.name))
-    // The input ended without an answer, so the answer is no.
+    // The input ended, so the answer is no.
     if (first === undefined) return []
     const isClear = /^(?:y|yes|n|no|)$/i.test(first.trim())
     const answer = isClear ? first : (terminal.ask(initQuestion(part.name, true)) ?? 'n')

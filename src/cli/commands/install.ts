@@ -67,7 +67,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const location = targets.locationOf(target)
   const before = readSettingsFile(location)
   const after = target.add(before ?? '', location)
-  // Everything is planned before anything is written, so that a file that does not parse stops the command.
+  // Plans everything before it writes: a file that does not parse stops the command.
   const others = target.files.filter((file) => file !== location)
   const removals = targets.removalsFrom(target, others)
   const added = before !== after

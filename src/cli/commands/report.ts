@@ -111,7 +111,7 @@ function sourceOf(context: CommandContext, root: string, only: TaskFolder | unde
   }
 }
 
-/** Refuses a path that leaves the project through a link: the link may have come with a clone. */
+/** Refuses a link out of the project, because it may have come with a clone. */
 function write(file: string, root: string, page: string): void {
   const outside = file.startsWith(root + path.sep) ? linkOutside(file, root) : undefined
   if (outside !== undefined) throw new PostflightError('cannot-write', outside)

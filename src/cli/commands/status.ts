@@ -239,7 +239,7 @@ function isDecided({ kind }: StatusItem): boolean {
   return kind === 'aborted' || kind === 'moved'
 }
 
-/** A journal that cannot be read is an item: it may say that a marker was removed by hand. */
+/** An unreadable journal is an item: it may say that a marker was removed by hand. */
 function readRecords(root: string) {
   try {
     const lines = wholeMarkerEntries(root)

@@ -13,10 +13,7 @@ import * as field from '../../views/documents.ts'
 import { type LineItem, statusLine } from '../../views/status-line.ts'
 import type { Declaration, Run } from '../command.ts'
 
-/**
- * `postflight statusline`: one line for a host's status line. `hooks/postflight-hook StatusLine` answers without Node
- * if there is nothing to show.
- */
+/** `hooks/postflight-hook StatusLine` answers without Node if there is nothing to show. */
 
 export const declaration = {
   description: "print one short line for a host's status line, from the host's JSON on stdin",
@@ -36,7 +33,7 @@ export const document = () =>
     abandoned: field.count('The number of abandoned markers.'),
   })
 
-/** In ms. A host sends its JSON at once. A terminal, or a program that sends nothing, must not delay the line. */
+/** A host sends its JSON at once. A terminal, or a program that sends nothing, must not delay the line. */
 const PATIENCE_MS = 300
 
 export const run: Run<typeof declaration, typeof document> = async (context) => {

@@ -108,7 +108,7 @@ function checksOfStep(marker: Marker, index: number): MarkerCheck[] {
   return marker.checks.filter(({ step }) => step !== undefined && step === marker.steps[index]?.name)
 }
 
-/** Of a step and its checks, to find out whether another step has its number now. */
+/** Differs if another step has the number now. */
 function identityOf(marker: Marker, index: number): string {
   return JSON.stringify([markerKey(marker), marker.steps[index]?.name, commandsOf(checksOfStep(marker, index))])
 }

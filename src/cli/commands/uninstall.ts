@@ -149,7 +149,7 @@ function scopeThatHolds(context: CommandContext, host: string): string {
   const project = projectFolder(context)
   const locations = settingsLocations(context, project).filter(({ scope }) => scope !== 'user')
   const holds = locations.find(({ scope, text, file }) => targetOf(context, host, scope).remove(text, file) !== text)
-  // A file that cannot be read may hold the hook.
+  // An unreadable file may hold the hook.
   const fault = locations.find((one) => one.fault !== undefined)?.fault
   if (holds === undefined && fault !== undefined) throw fault
   // An interrupted `uninstall` left only the record.

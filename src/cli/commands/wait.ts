@@ -43,7 +43,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   if (caller.session === undefined) throw new PostflightError('session-unknown')
   const folder = requireTaskFolder(context, task, 'marker', caller.session)
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
-  // The code of runs is loaded only for a run.
   const runs = hasRun ? await import('../../run/store/active-runs.ts') : undefined
   const announcers: (() => ReturnType<typeof waitOfMarker> | undefined)[] = [
     () =>

@@ -78,7 +78,7 @@ export const document = () =>
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
   const folder = requireRunFolder(context, task)
   const caller = context.session
-  // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.
+  // A shell does not know the prompt's id, so a wait lasts as on a host without such ids.
   const occasion = cameBack(context.findStart(), ({ hostSession }) => [undefined, caller].includes(hostSession))
   const turn = options.peek
     ? peekTurn(folder, occasion, context.nowMs)
@@ -123,7 +123,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
 /** Whether no hook is known to send the next prompt. */
 async function mustAsk(context: CommandContext, { root }: TaskFolder, { hostSession }: WorkflowState) {
   if (hostSession === undefined) return true
-  // The code that judges settings is loaded only for a run with a session.
+  // Loaded only for a run with a session.
   const { findMissingHook } = await import('../workflow/driver-check.ts')
   return findMissingHook(context, root, hostSession) !== undefined
 }

@@ -50,7 +50,7 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
   const runner = runnerOf(context, options)
   const file = findDefinition(context, options.definition)
   const definition = requireDefinition(file, displayPath(context, file))
-  // This comes before a folder is made for the task.
+  // Checked before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))
   if (options.share !== undefined) {
     const { gitCall } = await import('../../run/shared/publish-run.ts')

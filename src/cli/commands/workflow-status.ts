@@ -58,7 +58,7 @@ function viewOf(context: CommandContext, folder: TaskFolder, state: WorkflowStat
   return { ...runResult(context, folder, state), exitCode: exitCodeOf(state), isOver: !state.active }
 }
 
-/** A run that cannot be read shows its error, so that it does not hide the others. It counts as ended. */
+/** An unreadable run shows its error and does not hide the others. It counts as ended. */
 function statusOfAll(context: CommandContext): Result<typeof document> {
   const folders = foldersHolding(listTaskFolders(requireRoot(context)).folders, WORKFLOW_FOLDER)
   const views = folders.flatMap((folder) => {

@@ -41,7 +41,7 @@ function promptsOf(context: CommandContext, root: string, session: string, next:
   return `No prompt will come automatically until the hook is set up (\`${commandLine(['init'], context.rootOption)}\`) and a new session resumes the run. Until then, get each prompt with: ${next}`
 }
 
-/** Undefined if it is not known. Settings are only judged for Claude Code. */
+/** Undefined if unknown. Settings are only judged for Claude Code. */
 export function findMissingHook(context: CommandContext, root: string, session: string) {
   const isOfShell = context.session === session
   const unwired = isOfShell ? unwiredNote(context, root) : undefined

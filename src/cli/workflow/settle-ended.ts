@@ -8,9 +8,8 @@ import { runStatus } from '../../run/store/active-runs.ts'
 import { steer } from '../../run/store/run.ts'
 
 /**
- * Accepts the ended run of a folder; undefined if there is none. The session that ran it cannot: an agent that clears
- * its marker would accept its own failure. An aborted run does not count anyway. A state that cannot be read stays, and
- * `status` reports it.
+ * Accepts the ended run of a folder, if any. The session that ran it cannot: an agent that clears its marker would
+ * accept its own failure. An aborted run does not count anyway. `status` reports an unreadable state.
  */
 export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRun: boolean) {
   const state = runStatus(folder)?.state

@@ -155,7 +155,7 @@ export class SessionTree<Facts extends SessionFacts = SessionFacts> {
     return facts
   }
 
-  /** Returns the session that was deleted. */
+  /** Returns the deleted session. */
   noteEvent({ type, properties: { info } = {} }: HostEvent): string | undefined {
     if (info !== undefined && type === 'session.created') this.note(info)
     if (info === undefined || type !== 'session.deleted') return undefined

@@ -43,7 +43,7 @@ const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hos
 
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
-/** What keeps the hook from blocking, for a command that has just installed it. */
+/** For a command that has just installed the hook. */
 export function offWarnings(context: CommandContext, project: string, label = 'Warning') {
   const off = switchedOff(context, wiring.sessionLocations(context, project))
   return off.map((finding) => asWarning(finding, label))
@@ -140,7 +140,7 @@ function wiredBySettings(context: CommandContext, location: wiring.SettingsLocat
       ...wired,
       removal: `${wiring.uninstallLine(at)} --scope ${scope}`,
       finding,
-      // An entry that a team shares comes before one for this machine.
+      // A team's entry comes before one for this machine.
       rank: copy.portable && scope === 'project' ? 1 : RANKS[scope],
     },
   ]

@@ -41,8 +41,8 @@ export function checkHook(context: CommandContext): DoctorFinding[] {
   if (platform !== 'win32' && !isExecutable(launcher)) {
     findings.push(bad('hook', `${launcher} is not executable`, `chmod +x ${shellWord(launcher)}`))
   }
-  // Starts the bundle itself, because the launcher hides a broken one, by the `node` that the launcher finds.
-  // Not a stop, which would be counted in every root that this environment leads to.
+  // Starts the bundle by the launcher's `node`: the launcher itself hides a broken one. A stop would be counted in
+  // every root of this environment.
   const payload = '{"hook_event_name":"doctor"}'
   const { status, answer, detail } = runNode('node', context, [bundle, '--root', packageFolder], payload)
   if (status === 0 && answer !== '') {
@@ -213,7 +213,7 @@ function runNode(program: string, { packageFolder, environment }: CommandContext
   return { status, answer: stdout?.trim() ?? '', detail: oneLine(detail, 200) }
 }
 
-/** Reactive rules in Claude Code's settings. They do not depend on the hook, so they do not show whether it works. */
+/** Reactive rules do not depend on the hook, so they do not show whether it works. */
 export function checkReactive(context: CommandContext, project: string): DoctorFinding[] {
   const locations = wiring.settingsLocations(context, project)
   if (wiring.hooksDisabledIn(locations) !== undefined) return []

@@ -175,7 +175,6 @@ export function bad(check: DoctorFinding['check'], what: string, fix: string): D
   return { check, ok: false, what, fix }
 }
 
-/** Finds runs without a run file, runs that do not move, and stalled ones. */
 export function checkRuns(context: CommandContext, root: string): DoctorFinding[] {
   const listed: ListedRunFiles = new Map()
   return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, context, listed) ?? [])

@@ -136,7 +136,7 @@ function stateOf(file: string, add: (text: string) => string): 'missing' | 'done
 
 export type ProjectRemoval = ReturnType<typeof projectRemovals>[number]
 
-/** Adds the error to `failures` if a file cannot be read, and continues. `kept`: the file was changed since. */
+/** Continues after an unreadable file. `kept`: the file was changed since. */
 export function projectRemovals(context: CommandContext, target: Target, failures: unknown[]) {
   const { project, scope, files } = target
   const others = settingsLocations(context, project).filter(

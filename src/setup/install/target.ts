@@ -100,7 +100,7 @@ export function isOfClaude(host: string, scope: Scope): boolean {
   return host === 'claude' || (hookHost(host)?.readsClaudeSettings === true && scope !== 'user')
 }
 
-/** The file that already has some of them, so that they are never in two; otherwise the one that is read last. */
+/** Prefers the file that already has some entries, so that they are never in two. */
 export function locationOf({ files, holds, readsOne }: Target): string {
   const last = files.at(-1) as string
   return readsOne ? last : (files.findLast((file) => holds(paths.readSettingsFile(file) ?? '', file)) ?? last)
@@ -231,7 +231,7 @@ function loadRules(file: string, shown: string) {
   return rules
 }
 
-/** The file that tells rules that `init` added from those that the user had before. */
+/** The file that tells `init`'s rules from the user's own. */
 export function recordOf(settings: string): string {
   return `${settings}.postflight-rules`
 }
@@ -274,7 +274,7 @@ export function removalsFrom(target: Target, files: readonly string[]) {
     const rest = target.remove(before, file)
     if (rest === before) return []
     const backups = listBackups(file).map((backup) => {
-      // One that cannot be read stays, and does not stop `uninstall`.
+      // An unreadable one stays, and does not stop `uninstall`.
       const text = attempt(() => paths.readSettingsFile(backup))
       return { file: backup, text, withoutOurs: attempt(() => text && target.remove(text, file), text) }
     })

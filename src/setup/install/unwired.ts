@@ -37,7 +37,7 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   return `postflight: no settings file of ${title} starts the hook, so it will probably not hold this session. \`${line('init')}\` sets it up${own}.`
 }
 
-/** Settings that may switch the hook off. Only with one of these does `create` take the time to parse them. */
+/** Only with one of these does `create` take the time to parse the settings. */
 const MAY_SWITCH_OFF = /disableAllHooks|allowManagedHooksOnly|strictPluginOnlyCustomization|POSTFLIGHT_DISABLE/
 
 /** Also if settings of Claude Code switch the hook off. */
@@ -49,7 +49,7 @@ export async function hookNote(context: CommandContext, root: string): Promise<s
   return attempt(() => offWarnings(context, projectFolder(context), 'postflight')[0])
 }
 
-/** By any host. True if it is not known. */
+/** By any host. True if unknown. */
 export function isWired(context: CommandContext, root: string): boolean {
   if (isFromPlugin(context)) return true
   if (['claude', ...Object.keys(HOOK_HOSTS)].some((name) => mayHold(context, name, root, STARTS_HOOK))) return true
@@ -66,7 +66,7 @@ function isFromPlugin({ packageFolder }: CommandContext): boolean {
   return kindAt(path.join(packageFolder, '.claude-plugin')) === 'folder'
 }
 
-/** Whether a settings file of the host may match. A note must not fail a command that has done its work. */
+/** A note must not fail a command that has done its work. */
 function mayHold(context: CommandContext, name: string, root: string, expected: RegExp): boolean {
   return attempt(() => settingsFiles(context, name, root).some((file) => mayName(file, expected)), true)
 }

@@ -72,8 +72,8 @@ export function commandParts(command: string): string[] {
 const OPERATORS = ['&&', '||', '|', ';', '\n']
 
 /**
- * The number of steps is at most the product of both lengths, so a hostile command cannot block the server, as a
- * regular expression with many stars could.
+ * Takes at most the product of both lengths in steps: a hostile command cannot block the server, as it could with a
+ * regular expression.
  */
 export function matchesGlob(text: string, glob: string): boolean {
   let at = 0

@@ -12,7 +12,6 @@ export function statusWords(status: Status): string {
   return STATUSES[status][1] ?? status
 }
 
-/** Of the page and of the lines. */
 export const REPORT_TEXTS = {
   nothingYet: 'No markers and no runs here yet.',
   otherEvents: 'Other events',

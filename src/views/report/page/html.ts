@@ -1,6 +1,6 @@
 import { stripControl } from '../../../kernel/text.ts'
 
-/** Builds HTML that its values cannot break: every value is escaped. */
+/** Every value is escaped. */
 
 export class Html {
   readonly text: string
