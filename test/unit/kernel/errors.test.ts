@@ -7,6 +7,7 @@ import {
   errorMessage,
   PostflightError,
 } from '../../../src/kernel/errors.ts'
+import '../../support/command-sentences.ts'
 
 type ErrorCode = keyof ErrorArguments
 

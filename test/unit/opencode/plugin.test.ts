@@ -9,6 +9,7 @@ import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
 import { Sessions, tellShell } from '../../../src/opencode/sessions.ts'
 import { addWorkflowCommand, commandWords, createDriver } from '../../../src/opencode/workflow/driver.ts'
 import { toastOf } from '../../../src/opencode-hooks/factory.ts'
+import '../../support/command-sentences.ts'
 
 describe('a process that ends at the first idle', () => {
   const started = (words: string): string[] => ['bun', '/$bunfs/root/src/index.js', ...words.split(' ').filter(Boolean)]
