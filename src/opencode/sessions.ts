@@ -119,15 +119,12 @@ export class Sessions extends SessionTree<Facts> {
         // A session stays busy for a moment after its idle event (1.18.34).
         const works = await isBusy(this.client, session)
         if (works && !idle) continue
-        // The end of a background sub-agent wakes it.
-        if ((await this.countBusyBelow(session)) > 0) {
-          idle = false
-          continue
-        }
         const { answer, ended, error } = await readLastTurn(this.client, session)
         const isNew = answer !== undefined && answer.id !== before
-        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text } as const
-        if (works) {
+        // The end of a background sub-agent wakes it. A turn that failed ends the run.
+        const isWoken = error === undefined && (await this.countBusyBelow(session)) > 0
+        if (isNew && ended === 'well' && !isWoken) return { kind: 'answered', text: answer.text } as const
+        if (works || isWoken) {
           // The idle event belonged to an earlier turn.
           idle = false
           continue

@@ -35,7 +35,7 @@ function packageRule(project: string) {
 }
 
 /** Such a script never ends, also without a terminal. `ng test` watches by itself (Angular 17). */
-const WATCHES = /--watch(?:All)?\b|\bng test\b|\bvitest (?:watch|dev)\b|\b(?:vitest|mocha)\b.* -w\b/
+const WATCHES = /--watch(?:All)?\b|\bng test\b|\bvitest (?:watch|dev)\b|\b(?:vitest|mocha)\b[^&|;]* -w\b/
 const WATCHES_NOT = /--no-watch|--watch(?:All)?=false/
 
 function isScript(script: unknown): script is string {

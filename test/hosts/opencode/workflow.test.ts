@@ -16,27 +16,24 @@ import type { GuardedProject, Talk } from './guarded.ts'
 
 const ARCHIVE = ['1-1.json', '2-1.json', '2-2.json', '3-1.json', '3-2.json', '3-3.json']
 const START_FLOW = runWorkflow(TASK, 'flow.yaml')
+const IN_BACKGROUND = { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' }
 const START_BY_CLI = bash('postflight workflow start 7 flow --definition flow.yaml')
 
 /** The work of all phases but one, whose turn never ends. */
 const hangingAt = (hangs: string) => (place: string) => (place === hangs ? NEVER : undefined)
 
-/** The last result of the tool that the conversation itself saw. */
 function resultIn(model: Model): string {
   return mainTurns(model.turns('main')).at(-1)?.lastToolResult ?? ''
 }
 
-/** Waits until a phase's session was prompted for the place. */
 async function reached(model: Model, place: string): Promise<void> {
   await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe(place)
 }
 
-/** A conversation whose agent calls the tool, and then says the words. */
 function drive(guarded: GuardedProject, instead?: Parameters<typeof worker>[1], start = START_FLOW): Promise<Talk> {
   return guarded.talk({ main: worker([start, say('All is done.')], instead) })
 }
 
-/** Checks that another conversation finishes the run from this place of the flow. */
 async function expectFinishedFrom(guarded: GuardedProject, place: number): Promise<void> {
   const { session, model } = await drive(guarded, undefined, runWorkflow('7'))
   expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(place))
@@ -191,8 +188,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
       return toolResults.length === 0 ? delegateInBackground('helper') : say('Waiting.')
     })
     const helper = [{ ...bash(WORK['analyse 1'] ?? ''), pauseMs: 2_000 }, say('The report.')]
-    const env = { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' }
-    const { model } = await guarded.begin({ main, helper }, { env })
+    const { model } = await guarded.begin({ main, helper }, { env: IN_BACKGROUND })
     await expect.poll(() => guarded.state().outcome, { timeout: 60_000 }).toBe('completed')
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
   })
@@ -213,10 +209,14 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(guarded.story().filter((line) => /create|block|clear/.test(line))).toEqual(['create', 'block 1', 'clear'])
   })
 
-  it('ends as stopped when a turn of a phase fails, and says why; its definition does not start it again', async () => {
-    const guarded = projectWithFlow()
-    const fails = (place: string) => (place === 'plan 1' ? { failure: { status: 400 } } : undefined)
-    const { model } = await guarded.talk({ main: worker([START_FLOW, START_FLOW, say('So be it.')], fails) })
+  it('ends as stopped when a turn of a phase fails, and says why, also while a sub-agent works; its definition does not start it again', async () => {
+    const guarded = projectWithFlow({ config: { subagent_depth: 2 } })
+    const main = worker([START_FLOW, START_FLOW, say('So be it.')], (place, { toolResults }) => {
+      if (place !== 'plan 1') return undefined
+      return toolResults.length === 0 ? delegateInBackground('helper') : { failure: { status: 400 } }
+    })
+    const { model } = await guarded.begin({ main, helper: () => NEVER }, { env: IN_BACKGROUND })
+    await expect.poll(() => mainTurns(model.turns('main')).at(-1)?.toolResults, { timeout: 60_000 }).toHaveLength(2)
     const [why, again] = mainTurns(model.turns('main')).at(-1)?.toolResults ?? []
     expect(why).toMatch(/is stopped: the turn in OpenCode failed: .*the test's script says 400/)
     expect(again).toContain('has begun already. To continue it here, call workflow_run again, with an empty definition')

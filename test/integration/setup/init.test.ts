@@ -320,7 +320,7 @@ describe.concurrent('init', () => {
     it.each<[string, Record<string, string>, string[]]>([
       ['npm', { 'package.json': '{"scripts":{"test":"vitest","lint":"biome"}}' }, ['npm run lint', 'npm test']],
       ['react-scripts', { 'package.json': '{"scripts":{"test":"react-scripts test"}}' }, ['CI=true npm test']],
-      ['pnpm', { 'package.json': '\ufeff{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, ['pnpm run test']],
+      ['pnpm', { 'package.json': '\ufeff{"scripts":{"test":"mocha; t -w"}}', 'pnpm-lock.yaml': '' }, ['pnpm run test']],
       ['pytest', { 'pyproject.toml': '[tool.pytest.ini_options]\n', 'uv.lock': '' }, ['uv run pytest']],
       ['two languages', { 'Cargo.toml': '', 'go.mod': '', Makefile: 'test:\n' }, ['cargo test', 'go test ./...']],
       ['a Makefile', { Makefile: 'all: test\ntest: all\n\ttrue\n' }, ['make test']],
