@@ -122,9 +122,9 @@ export class Sessions extends SessionTree<Facts> {
         const { answer, ended, error } = await readLastTurn(this.client, session)
         const isNew = answer !== undefined && answer.id !== before
         // The end of a background sub-agent wakes it. A turn that failed ends the run.
-        const isWoken = error === undefined && (await this.countBusyBelow(session)) > 0
-        if (isNew && ended === 'well' && !isWoken) return { kind: 'answered', text: answer.text } as const
-        if (works || isWoken) {
+        const willBeWoken = error === undefined && (await this.countBusyBelow(session)) > 0
+        if (isNew && ended === 'well' && !willBeWoken) return { kind: 'answered', text: answer.text } as const
+        if (works || willBeWoken) {
           // The idle event belonged to an earlier turn.
           idle = false
           continue
