@@ -46,14 +46,15 @@ describe('a marker that was removed by hand', () => {
     expect(removedByHand(recordsOf(...entries), [])).toEqual([])
   })
 
-  it.each<[RecordedEnd, Omit<JournalEntry, 'task'>, readonly string[]]>([
+  it.each<[RecordedEnd, Omit<JournalEntry, 'task'>, readonly string[], 'capped'?]>([
     ['cleared', { event: 'clear', checks: ['b', 'a'] }, ['a', 'b']],
     ['settled', { event: 'clear', checks: ['a'] }, ['a', 'b']],
     ['settled', { event: 'adopt', checks: ['a', 'b'] }, ['a', 'b']],
     ['settled', { event: 'clear' }, []],
-  ])('was given up, then is %s by %j with the checks %j', (end, entry, checks) => {
+    ['bypassed', { event: 'bypass', outcome: 'bypassed', markerId: X }, [], 'capped'],
+  ])('was given up, then is %s by %j with the checks %j', (end, entry, checks, kept) => {
     const capped: JournalEntry = { event: 'cap', outcome: 'capped', markerId: X }
-    expect(recordsOf({ ...MADE, checks }, capped, { ...entry, settles: [X] })).toMatchObject([{ end, kept: undefined }])
+    expect(recordsOf({ ...MADE, checks }, capped, { ...entry, settles: [X] })).toMatchObject([{ end, kept }])
   })
 
   it('is not one that another took the place of', () => {
