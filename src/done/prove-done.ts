@@ -100,7 +100,7 @@ export async function proveDone(context: CommandContext, root: string, copy: Tru
   return { kind: 'ran' as const, done: all, failed, green, cleared, due }
 }
 
-/** What changed while a rule's checks ran for the first time: they may have written it, or somebody else. */
+/** The files that changed during the first run of a rule's checks, which may not be what changed them. */
 interface FirstRun {
   readonly changed: ReadonlySet<string>
   readonly paths: ReadonlySet<string>
@@ -127,7 +127,7 @@ function compare(
   }
   const makesFiles = [...(first?.changed ?? [])].some((name) => first?.paths.has(name) === false)
   const written = changed.filter((name) => first?.changed.has(name) || (makesFiles && !old.has(name)))
-  // Somebody else changed the other files, so they are due from the start of the checks.
+  // If the checks did not make every change, only what was there before they ran is proven.
   const provenMs = written.length === changed.length ? atMs : sinceMs
   const listed = written.slice(0, MAX_OWN_OUTPUT)
   const rewritten = Object.fromEntries(
