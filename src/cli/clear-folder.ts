@@ -152,11 +152,12 @@ function onlyUnchecked({ rootOption }: CommandContext, folder: TaskFolder, kept:
 function wouldClear(
   context: CommandContext,
   folder: TaskFolder,
-  { pending, abandoned }: FolderContent,
+  found: FolderContent,
   { files, commands, keepsUnchecked }: { files: string[]; commands: readonly string[]; keepsUnchecked: boolean },
 ): ClearResult {
-  for (const read of [pending, ...abandoned]) requireReadable(read)
-  const marker = pending?.kind === 'marker' ? pending.marker : undefined
+  const { pending } = found
+  for (const read of [pending, ...found.abandoned]) requireReadable(read)
+  const marker = markersIn(found).pending
   const keepsText = pending?.kind === 'marker' && marker?.fields === undefined && pending.text !== ''
   return clearedAs('would clear', context, folder, marker, {
     files,

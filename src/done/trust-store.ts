@@ -112,8 +112,10 @@ export function mainWithDoneFile(root: string): string | undefined {
 
 /** Never throws. */
 export function doneStatus(root: string, person: Person): DoneStatus | undefined {
-  const file = readDoneFile(root)
-  const copy = readTrusted(root, person)
+  return compareWithCopy(readDoneFile(root), readTrusted(root, person))
+}
+
+export function compareWithCopy(file: ReturnType<typeof readDoneFile>, copy: TrustedCopy | undefined) {
   if (file.kind === 'absent') return copy === undefined ? undefined : 'missing'
   if (copy === undefined) return 'untrusted'
   if (file.kind === 'unreadable') return 'unreadable'

@@ -32,9 +32,6 @@ export const createPostReadNudgeHook = factory(
       async event({ event }) {
         sessions.noteEvent(event)
       },
-      async 'chat.message'(_input, { message }) {
-        sessions.of(message.sessionID).agent = message.agent
-      },
       async 'experimental.chat.messages.transform'(_input, { messages }) {
         sessions.noteAgent(messages)
       },

@@ -2,7 +2,7 @@ import { DONE_STANDING, NO_FILE, repairDoneFile, ruleName } from '../../done/don
 import { requireRules } from '../../done/done-yaml.ts'
 import { clearProven, type DoneProof, knowsSession, proveDone, statesFor } from '../../done/prove-done.ts'
 import { isSearched, namesNoFile, type RuleState } from '../../done/search.ts'
-import { doneStatus, readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
+import { compareWithCopy, readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH } from '../../kernel/files.ts'
@@ -71,7 +71,7 @@ function trustedRules(context: CommandContext, root: string): TrustedRules {
   const file = readDoneFile(root)
   const copy = readTrusted(root, context)
   const trust = commandLine(['trust'], context.rootOption)
-  const status = doneStatus(root, context)
+  const status = compareWithCopy(file, copy)
   if (status === 'changed' || status === 'unreadable') {
     const replace = `in your own terminal, \`${trust}\` replaces them`
     const advice = status === 'changed' ? replace : repairDoneFile(`\`${trust}\``)
