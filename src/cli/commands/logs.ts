@@ -57,8 +57,11 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
 }
 
 function describeEntry(entry: JournalLine): string {
-  const value = (name: string, say = (text: string): string => text): string | undefined =>
-    entry[name] === undefined ? undefined : say(oneLine(String(entry[name]), 200))
+  const value = (name: string, say = (text: string): string => text): string | undefined => {
+    const given = entry[name]
+    if (given === undefined) return undefined
+    return say(oneLine(typeof given === 'string' ? given : JSON.stringify(given), 200))
+  }
   const facts = [
     value('task'),
     value('count', (count) => `blocked stop ${count}`),

@@ -60,16 +60,16 @@ describe.concurrent('logs', () => {
 
   it('prints no control characters', async () => {
     const project = createSourceProject()
-    const entry = { time: '\u001b[2J', event: '\u009b31m\u001b[1m', task: 'a\u0007\nb' }
+    const entry = { time: '\u001b[2J', event: '\u009b31m\u001b[1m', task: 'a\u0007\nb', detail: { a: 1 } }
     project.write(JOURNAL, `${JSON.stringify(entry)}\n`)
     for (const words of [['logs'], ['logs', '--json']]) {
       expect((await project.cli(words)).stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
     }
+    expect((await project.cli(['logs'])).stdout).toContain('{"a":1}')
   })
 
   it('reports an empty journal, and a missing root', async () => {
-    const empty = await createSourceProject().cli(['logs'])
-    expect(empty).toMatchObject({ status: 0, stdout: 'the journal is empty\n' })
+    expect(await createSourceProject().cli(['logs'])).toMatchObject({ status: 0, stdout: 'the journal is empty\n' })
     expect((await createSourceProject({ specs: false }).cli(['logs'])).status).toBe(1)
   })
 
