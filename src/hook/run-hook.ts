@@ -2,7 +2,7 @@ import path from 'node:path'
 import { processStartMs } from '../disk/age.ts'
 import { writeAll } from '../disk/process-output.ts'
 import { readStdin } from '../disk/stdin.ts'
-import { anyHost, parsePayload } from '../hosts/all-hosts.ts'
+import { eventTimeMs, parsePayload } from '../hosts/all-hosts.ts'
 import { EMPTY_PAYLOAD, type Occasion, occasionOf, type Payload } from '../hosts/payload.ts'
 import { messageOf } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
@@ -82,9 +82,8 @@ async function answerPayload(payload: Payload, hook: HookProcess): Promise<Answe
   const cwd = attempt(hook.currentFolder, path.parse(import.meta.dirname).root)
   const sources = { option: rootOption(words), payloadCwd: payload.cwd, environment, cwd }
   const { roots, reader, problems } = findHookLocation(sources, cli)
-  const eventMs = anyHost('repeatsTime', payload, environment) ? payload.sentMs : undefined
   const find = {
-    startMs: () => eventMs ?? hook.findStart(),
+    startMs: () => eventTimeMs(payload, environment) ?? hook.findStart(),
     sessionBornMs: () => hook.findSessionBirth(payload, environment),
   }
   const answered = await handle(occasionOf({ payload, environment, roots, reader, nowMs: Date.now(), deadline }, find))

@@ -68,6 +68,11 @@ export function anyHost(question: keyof HostAnswers, payload: Payload, environme
   return HOSTS.some((host) => host[question]?.(payload, environment))
 }
 
+/** In ms since the epoch, from a host that repeats one event's time in each of its payloads. */
+export function eventTimeMs(payload: Payload, environment: Environment): number | undefined {
+  return anyHost('repeatsTime', payload, environment) ? payload.sentMs : undefined
+}
+
 /** Claude Code (2.1.329) creates it when the session begins; a resume keeps it. Not measured on other hosts. */
 export function sessionTranscript(payload: Payload, environment: Environment): string | undefined {
   return anyHost('recognizes', payload, environment) ? undefined : payload.transcript

@@ -33,13 +33,18 @@ export async function doneAtStop(roots: readonly string[], stop: Occasion, hasRu
   }
   await arm()
   return {
-    // Without a trusted copy no check can run, so a pending marker blocks nothing either.
-    judges: (root) => isAsked && !isHeldByRun && roots.includes(root) && readTrusted(root, stop) !== undefined,
+    judges: judgesAt(roots, stop, () => isHeldByRun),
     count: (committed) => countForPrompt(committed, stop),
     recorded,
     notices,
     armAfterRuns: async () => isHeldByRun && arm(),
   }
+}
+
+/** Without a trusted copy no check can run, so a pending marker blocks nothing either. */
+export function judgesAt(roots: readonly string[], stop: Occasion, isHeldByRun: () => boolean): DonePart['judges'] {
+  return (root) =>
+    isJudged(stop.payload) && !isHeldByRun() && roots.includes(root) && readTrusted(root, stop) !== undefined
 }
 
 function countForPrompt(committed: CommittedStop, { payload, roots }: Occasion): CommittedStop {

@@ -5,8 +5,8 @@ import { errorCode, errorText } from '../../disk/file-facts.ts'
 import { readEnd } from '../../disk/read.ts'
 import type { JudgedDone } from '../../done/arm.ts'
 import { ruleName } from '../../done/done-rules.ts'
-import { hasDoneFile, readTrusted } from '../../done/trust-store.ts'
-import { anyHost, exemptionOf, parsePayload } from '../../hosts/all-hosts.ts'
+import { hasDoneFile } from '../../done/trust-store.ts'
+import { anyHost, eventTimeMs, exemptionOf, parsePayload } from '../../hosts/all-hosts.ts'
 import { mayGetWork, type Occasion, occasionOf, type Payload } from '../../hosts/payload.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -169,7 +169,10 @@ async function predict(
   const why = whyNotJudged(context, payload)
   const occasion = occasionOf(
     { payload, environment, roots, reader, nowMs, deadline: undefined },
-    { startMs: context.findStart, sessionBornMs: () => sessionBirthMs(payload, environment) },
+    {
+      startMs: () => eventTimeMs(payload, environment) ?? context.findStart(),
+      sessionBornMs: () => sessionBirthMs(payload, environment),
+    },
   )
   if (why !== undefined) {
     const isStart =
@@ -184,13 +187,19 @@ async function predict(
   const hasRun = activeRuns.some(({ isMine }) => isMine)
   const notJudged = (error: unknown) =>
     nothing(`it could not be judged (${errorText(error)}), so new changes do not count`)
-  const judged = roots.filter(hasDoneFile).map((root) => describeDone(root, occasion, hasRun).catch(notJudged))
-  const done = await Promise.all(judged)
-  const judges = (root: string): boolean =>
-    payload.isPlanning !== true && !hasRun && hasDoneFile(root) && readTrusted(root, context) !== undefined
+  const withDone = roots.filter(hasDoneFile)
+  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, hasRun).catch(notJudged)))
   const made = done.flatMap(({ made }) => made ?? [])
-  const stop = predictStop(occasion, { ...NO_RUNS, problems: unlisted }, { judges }, made)
+  const judges = await judgesOf(withDone, occasion, hasRun)
+  const stop = predictStop(occasion, { ...NO_RUNS, problems: unlisted }, judges, made)
   return { ...stop, why, done, activeRuns }
+}
+
+/** Loaded only for a definition of done. */
+async function judgesOf(roots: readonly string[], occasion: Occasion, hasRun: boolean) {
+  if (roots.length === 0) return undefined
+  const { judgesAt } = await import('../../stop/done-part.ts')
+  return { judges: judgesAt(roots, occasion, () => hasRun) }
 }
 
 function named(id: string | undefined): string {
@@ -256,12 +265,12 @@ async function findRuns(roots: readonly string[], { session }: Payload, problems
   const files = roots.flatMap((root) => [...eachRunFile(root, problems)])
   if (files.length === 0) return []
   // The code of runs takes 5 ms to load.
-  const { runStatus } = await import('../../run/store/active-runs.ts')
-  return files.flatMap(({ folder, id }) => {
+  const { isRunning, runStatus } = await import('../../run/store/active-runs.ts')
+  return files.flatMap((file) => {
+    const { folder } = file
     if (folder === undefined) return []
     const { note, state } = runStatus(folder) ?? {}
-    if (note === undefined || state?.active === false) return []
-    if (id !== undefined && state !== undefined && state.id !== id) return []
+    if (note === undefined || (state !== undefined && !isRunning(file, state))) return []
     const isMine = session !== undefined && state?.hostSession === session
     const isOfOther = state !== undefined && !isMine
     return { path: inLine(folder.relative), note: isOfOther ? `${note}: this session does not drive it` : note, isMine }
@@ -270,7 +279,6 @@ async function findRuns(roots: readonly string[], { session }: Payload, problems
 
 type FoundRun = Awaited<ReturnType<typeof findRuns>>[number]
 
-/** Cannot predict the driver's own answer: it moves files to decide. */
 function describeRun({ path, note, isMine }: FoundRun, mayGetPrompt: boolean): ExplainDocument['runs'][number] {
   if (!isMine) return { path, answer: 'allow', why: note }
   const then = mayGetPrompt

@@ -49,10 +49,10 @@ export function findActiveRuns(roots: readonly string[], { payload, deadline }: 
         problems.push({ root, path: file.path, task: undefined, detail: FILE_DETAILS.noTimeLeft })
         return { runs, problems }
       }
-      const { folder, id } = file
+      const { folder } = file
       try {
         const state = folder === undefined ? undefined : readState(folder)
-        if (folder === undefined || state?.active !== true || (id !== undefined && state.id !== id)) {
+        if (folder === undefined || state === undefined || !isRunning(file, state)) {
           removeEndedRunFile(file)
           continue
         }
@@ -66,6 +66,11 @@ export function findActiveRuns(roots: readonly string[], { payload, deadline }: 
     problems.push(...unlisted.map((problem) => ({ ...problem, root, task: undefined })))
   }
   return { runs, problems }
+}
+
+/** A run file without an id is that of any run in its folder. */
+export function isRunning({ id }: RunFile, state: WorkflowState): boolean {
+  return state.active && (id === undefined || state.id === id)
 }
 
 /** Removes the file of a killed process, whose run never began or has ended. */
