@@ -734,8 +734,7 @@ describe('a hostile or broken project', () => {
     const stopHere = () => project.hook(stop({ cwd }), { cwd, env: claudeHookEnv(project, SESSION) })
     for (const count of [1, 2]) expect(await reasonOf(stopHere())).toContain(`Blocked stop ${count} of 3.`)
     await edit(project, 'sub/src/b.ts')
-    const reason = String(await reasonOf(stopHere()))
-    expect(reason.match(/Blocked stop 3 of 3\./g)).toHaveLength(2)
+    expect(String(await reasonOf(stopHere())).match(/Blocked stop 3 of 3\./g)).toHaveLength(2)
     expect((await stopHere()).answer.decision).toBeUndefined()
   })
 

@@ -28,8 +28,7 @@ describe.concurrent('bypass', () => {
 
   it.each(['', 'sess_1'])('works for a marker that does not parse, and keeps its text: %j', async (text) => {
     const project = withMarker(text)
-    const run = await project.cli(['bypass', '259'])
-    expect(run.status).toBe(0)
+    expect((await project.cli(['bypass', '259'])).status).toBe(0)
     expect(JSON.parse(project.read(MARKER))).toMatchObject({ stop_hook_active: true })
     if (text !== '') expect(project.read('specs/259_x/.postflight-unparsed')).toBe(text)
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')

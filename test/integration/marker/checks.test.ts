@@ -269,8 +269,7 @@ describe.concurrent('step with a check', () => {
 
   it('ticks the step if its check succeeds, and runs no other', async () => {
     const project = checked([{ ...NOTE, step: 'one' }, { run: 'false' }, { run: 'false', step: 'two' }], STEPS)
-    const run = await project.cli(['step', '259', 'one'], { env: ENV })
-    expect(run.status).toBe(0)
+    expect((await project.cli(['step', '259', 'one'], { env: ENV })).status).toBe(0)
     expect(project.read('ran')).toBe('ran\n')
     expect(read(project).steps).toEqual([{ name: 'one', done: true }, 'two'])
   })

@@ -172,8 +172,7 @@ describe.concurrent('clear', () => {
   it.each(['259 --all', '--all --orphaned', '-- ../259_x'])('is a usage error with %s', async (words) => {
     const project = await usedTask()
     const before = project.snapshot()
-    const run = await project.cli(['clear', ...words.split(' ')])
-    expect(run.status).toBe(64)
+    expect((await project.cli(['clear', ...words.split(' ')])).status).toBe(64)
     expect(project.snapshot()).toEqual(before)
   })
 })
@@ -227,8 +226,7 @@ describe.concurrent('clear of a task whose run has ended', () => {
   ])('accepts it and keeps its files (%s)', async (kind, outcome, isResumable) => {
     const project = await endedRun(kind)
     const before = project.snapshot('specs/007_flow')
-    const dry = await project.cli(['clear', '7', '--dry-run'])
-    expect(dry.stdout).toMatch(/^would settle specs\/007_flow: /)
+    expect((await project.cli(['clear', '7', '--dry-run'])).stdout).toMatch(/^would settle specs\/007_flow: /)
     expect(project.snapshot('specs/007_flow')).toEqual(before)
     const run = await project.cli(['clear', '7'])
     const hint = isResumable ? '; to continue it: postflight workflow resume 007_flow' : ''

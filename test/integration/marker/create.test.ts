@@ -118,8 +118,7 @@ describe.concurrent('create finds or makes the task folder', () => {
     const project = createSourceProject(options)
     mkdirSync(project.at('src'))
     if (options.specs !== false) mkdirSync(project.at('specs/archive/012_x'), { recursive: true })
-    const run = await project.cli(['create', ...words], { cwd: project.at(cwd) })
-    expect(run.status).toBe(0)
+    expect((await project.cli(['create', ...words], { cwd: project.at(cwd) })).status).toBe(0)
     expect(readMarker(project, `${folder}/.postflight-pending`)).toMatchObject({ task_number: Number(words[0]) })
     for (const specs of ['specs', 'src/specs']) expect(project.has(specs)).toBe(folder.startsWith(`${specs}/`))
   })
@@ -292,8 +291,7 @@ describe.concurrent('create if a marker is pending', () => {
       return project.cli(['create', '259', ...words, ...more], { env })
     }
     const said = (await run()).stdout
-    const document = (await run('--json')).json()
-    expect(document.dropped_steps).toEqual(dropped)
+    expect((await run('--json')).json().dropped_steps).toEqual(dropped)
     const names = dropped.map((name) => `"${name}"`).join(', ')
     if (dropped.length === 0) expect(said).not.toContain('ticked')
     else expect(said).toContain(`\n  ticked in the previous marker, but not in this one: ${names}\n`)

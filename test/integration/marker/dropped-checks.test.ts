@@ -105,8 +105,7 @@ describe.concurrent('clear --orphaned', () => {
     ['an unowned one of today', { cc_session_id: undefined }, false],
   ])('and an abandoned marker: %s', async (_what, fields, isKept) => {
     const project = projectWith(fields, 'abandoned')
-    const run = await project.cli(['clear', '--orphaned'], { env: ENV })
-    expect(run.status).toBe(0)
+    expect((await project.cli(['clear', '--orphaned'], { env: ENV })).status).toBe(0)
     expect(project.has(ABANDONED)).toBe(isKept)
   })
 

@@ -66,8 +66,7 @@ describe('a checklist', () => {
     const phases = lists.map((index) => ({ ...work, id: `p${index}`, steps: { from: 'a.json', pointer: `/${index}` } }))
     const project = flowProject(phases)
     project.put('a.json', JSON.stringify(lists.map((index) => [`step ${index}`])))
-    const started = await project.workflow(...START)
-    expect(started.stdout).toMatch(said)
+    expect((await project.workflow(...START)).stdout).toMatch(said)
   })
 
   it('that does not exist yet counts as 1,000 steps, until it is written', async () => {

@@ -127,8 +127,7 @@ describe('other files of an earlier run', () => {
 
   it('leave no folder behind if there were none', async () => {
     const project = projectWith(CHECKLIST)
-    const run = await start(project)
-    expect(run.stdout).not.toContain('earlier run')
+    expect((await start(project)).stdout).not.toContain('earlier run')
     expect(project.has(`${IN_TASK}/workflow-runs`)).toBe(false)
   })
 })

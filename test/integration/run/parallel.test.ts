@@ -45,8 +45,7 @@ describe('steps at once, on a host with hooks', () => {
     // A result of a step that is done, and one without a number.
     for (const number of [3, 4, 5, 1]) leave(`step-result-${number}.json`)
     leave('step-result.json')
-    const last = await project.stopped()
-    expect(last.systemMessage).toContain('has ended (completed)')
+    expect((await project.stopped()).systemMessage).toContain('has ended (completed)')
     expect(archived()).toEqual([
       ...['1-1.json', '2-1.json', '3-1.json', '3-2.json', '4-2.json', '5-1.json'],
       ...['stray-step-result-1.json', 'stray-step-result.json'],

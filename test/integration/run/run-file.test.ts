@@ -366,8 +366,7 @@ describe.concurrent('a run that waits', () => {
     const project = await started()
     await promptOf(project)
     await project.cli(['create', '7', '--agent', 'main'], { env: ENV })
-    const run = await project.cli(WAIT, { env: ENV })
-    expect(run.stdout.match(/^waiting /gm)).toHaveLength(2)
+    expect((await project.cli(WAIT, { env: ENV })).stdout.match(/^waiting /gm)).toHaveLength(2)
     expect((await stopped(project)).answer).toEqual({})
   })
 

@@ -135,6 +135,15 @@ describe.concurrent('explain', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
+  it('judges a wait by the time of the stop, which Copilot CLI repeats, as the hook does', async () => {
+    const wait = { for: 'the build', count: 1, stopped_ms: Date.now() - 5_000 }
+    const project = withMarker({ ...OWNED, agent_id: 'main', wait }, '001_waiting')
+    const env = { COPILOT_PROJECT_DIR: project.dir }
+    const payload = stop({ cwd: project.dir, prompt_id: undefined, timestamp: hoursAgo(10 / 3600) })
+    expect((await explainPayload(project, payload, env)).json()).toMatchObject({ answer: {}, markers: [{ rule: 'waiting' }] })
+    expect((await project.hook(payload, { env })).answer).toEqual({})
+  })
+
   it('prints commands with --root if the agent’s folder does not lead to the root, as the hook does', async () => {
     const project = everyRow()
     const elsewhere = createSourceProject()

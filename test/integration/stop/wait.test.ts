@@ -29,12 +29,10 @@ const isBlock = ({ answer }: HookRun): boolean => answer.decision === 'block'
 describe.concurrent('a marker that waits', () => {
   it('allows the stops of that prompt, uncounted, and holds again at the next one', async () => {
     const project = withMarker(MAINS, createProject)
-    const said = await project.cli(WAIT, { env: ENV })
-    expect(said.stdout).toContain(`waiting ${MARKER}  ${MAINS.id}\n`)
+    expect((await project.cli(WAIT, { env: ENV })).stdout).toContain(`waiting ${MARKER}  ${MAINS.id}\n`)
     for (let stops = 0; stops < 2; stops++) expect((await stopAt(project, 'p1')).stdout).toBe('{}\n')
     expect(markerOf(project).wait).toEqual({ for: 'go-ahead to deploy', prompt_id: 'p1', count: 1 })
-    const held = await stopAt(project, 'p2')
-    expect(held.answer.reason).toContain('Blocked stop 1 of 3')
+    expect((await stopAt(project, 'p2')).answer.reason).toContain('Blocked stop 1 of 3')
     expect(markerOf(project)).not.toHaveProperty('wait')
     expect(project.journal().map(({ event }) => event)).toEqual(['wait', 'wait-end', 'block'])
     // The end of a prompt is the end of its wait.

@@ -68,8 +68,7 @@ const printed = (command: string): string =>
 describe('the reason of a block', () => {
   it('is valid, bounded and clean, and never loses the command or the report line', () => {
     holds(200)(anyList, anyForm, fc.boolean(), (blocked, form, subagent) => {
-      const composed = composeReason(blocked, form, subagent)
-      expect(composed.length).toBeLessThanOrEqual(REASON_LIMIT)
+      expect(composeReason(blocked, form, subagent).length).toBeLessThanOrEqual(REASON_LIMIT)
       const reason = answered(blocked, form, subagent)
       expect(reason).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Surrogate}/u)
       const [first] = blocked

@@ -22,8 +22,7 @@ it('a simulation has no history that lists its skipped steps', () => {
 it('the answers of a script count for each step, or for the artifact', () => {
   const answer = answering({ ...NOTHING, failures: new Map(['a', 'a/2'].map((name) => [name, 1])) })
   const phase = phaseOf({ id: 'a', steps: ['x', 'y'] })
-  const answers = [1, 2, 2].map((step) => answer(phase, { step }))
-  expect(answers).toEqual(['pass', 'fail', 'pass'])
+  expect([1, 2, 2].map((step) => answer(phase, { step }))).toEqual(['pass', 'fail', 'pass'])
   const artifact = phaseOf(A)
   expect([1, 2].map(() => answer(artifact, { step: undefined }))).toEqual([undefined, 'pass'])
 })
