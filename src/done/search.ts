@@ -6,8 +6,9 @@ import { kindIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { readSmallBytes } from '../disk/read.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
-import { SPECS_FOLDER } from '../kernel/files.ts'
+import { EARLIER_RUNS_FOLDER, SPECS_FOLDER, STEP_RESULTS_FOLDER, WORKFLOW_FOLDER } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
+import { isOwnInRoot } from '../project/own-files.ts'
 import type { DoneRule } from './done-rules.ts'
 import { type Baseline, type DoneReceipt, type readReceipts, ruleKey } from './done-state.ts'
 
@@ -25,10 +26,10 @@ const NEVER = [
   ...['**/__pycache__/**', '**/*~', '**/.*.sw?', '**/.#*', '**/#*#', '**/.DS_Store'],
 ]
 
-const OURS = [
-  ...['specs/**/.postflight*', 'specs/**/.postflight*/**', 'specs/**/.return-meta.json'],
-  ...['specs/**/workflow/**', 'specs/**/workflow-runs/**', 'specs/**/step-results/**', 'specs/**/step-result*.json'],
-]
+/** Not searched, because they may be large: all of their files are ours. */
+const OURS = ['.postflight*', WORKFLOW_FOLDER, EARLIER_RUNS_FOLDER, STEP_RESULTS_FOLDER].map(
+  (name) => `${SPECS_FOLDER}/**/${name}/**`,
+)
 
 export class FileSearch {
   readonly #root: string
@@ -51,7 +52,7 @@ export class FileSearch {
     for (const rule of rules) {
       const found: string[] = []
       for (const { patterns, ignore } of this.#searchesOf(rule)) {
-        if (!this.#isPast()) found.push(...(await fastGlob.async(patterns, this.#options(ignore))))
+        if (!this.#isPast()) found.push(...(await fastGlob.async(patterns, this.#options(ignore))).filter(isNotOurs))
       }
       const paths = await orderedInSlices(found)
       this.#found.set(searchKey(rule), paths)
@@ -99,7 +100,7 @@ export class FileSearch {
   }
 
   #glob({ patterns, ignore }: Search): string[] {
-    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore))
+    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore)).filter(isNotOurs)
   }
 
   #searchesOf({ when, unless }: SearchedRule): Search[] {
@@ -180,6 +181,10 @@ export class FileSearch {
     this.#times.set(name, time)
     return time
   }
+}
+
+function isNotOurs(name: string): boolean {
+  return !isOwnInRoot(name, true)
 }
 
 type SearchedRule = Pick<DoneRule, 'when' | 'unless'>

@@ -50,5 +50,12 @@ export const RUN_STATE_FILE = 'workflow/state.json'
 export const RUN_SHARE_FILE = 'workflow/shared.json'
 export const RUN_HISTORY_FILE = 'workflow/history.jsonl'
 
+/** In a task folder: what runs archive. */
+export const ARTIFACTS_FOLDER = 'artifacts'
+export const CHECKS_FOLDER = 'checks'
+export const STEP_RESULTS_FOLDER = 'step-results'
+/** In a task folder: the files of earlier runs. */
+export const EARLIER_RUNS_FOLDER = 'workflow-runs'
+
 /** Links are not followed; `other` is a device or a socket. */
 export type PathKind = 'file' | 'folder' | 'link' | 'pipe' | 'other'

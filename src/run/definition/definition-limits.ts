@@ -1,3 +1,5 @@
+import { isReserved } from '../../project/own-files.ts'
+
 export const END = 'end'
 
 export const MAX_FAULTS = 100
@@ -16,10 +18,6 @@ export function isPhaseId(value: unknown): value is string {
   return typeof value === 'string' && PLAIN_WORD.test(value) && value.toLowerCase() !== END
 }
 
-/** The names in a task folder that the workflow and the guard use themselves. `u`: APFS takes a Kelvin sign for a k. */
-const RESERVED =
-  /^(?:workflow|workflow-runs|artifacts|checks|step-results|step-result(?:-\d+)?\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/iu
-
 /** File systems allow names of 255 bytes, and the archive adds a few characters. */
 export const MAX_NAME_BYTES = 200
 
@@ -30,10 +28,6 @@ export function isInsidePath(value: string): boolean {
   return value
     .split('/')
     .every((part) => part !== '' && !/[. ]$|^ /.test(part) && new TextEncoder().encode(part).length <= MAX_NAME_BYTES)
-}
-
-export function isReserved(value: string): boolean {
-  return RESERVED.test(value)
 }
 
 export function isArtifactPath(value: string): boolean {

@@ -1,17 +1,11 @@
+import { ARTIFACTS_FOLDER } from '../../kernel/files.ts'
 import { times } from '../../kernel/text.ts'
 import { findPhase } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase, targetAfter } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, type Step } from '../definition/steps.ts'
 import { isIdle } from './agent-stop.ts'
-import {
-  ARTIFACTS_FOLDER,
-  archivedName,
-  artifactFault,
-  type Effect,
-  isTooEarly,
-  type Observation,
-} from './observation.ts'
+import { archivedName, artifactFault, type Effect, isTooEarly, type Observation } from './observation.ts'
 import {
   askForApproval,
   currentPhase,

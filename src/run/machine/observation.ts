@@ -1,3 +1,4 @@
+import { STEP_RESULTS_FOLDER } from '../../kernel/files.ts'
 import { quote } from '../../kernel/text.ts'
 import type { ChecklistItem, Step } from '../definition/steps.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
@@ -64,9 +65,6 @@ export function isTooEarly({ artifact, takes }: Observation): boolean {
 export type Effect =
   | Readonly<{ kind: 'archive-step' | 'archive-artifact'; file: string; folder: string; name: string }>
   | Readonly<{ kind: 'tick'; artifact: string; item: ChecklistItem }>
-
-export const STEP_RESULTS_FOLDER = 'step-results'
-export const ARTIFACTS_FOLDER = 'artifacts'
 
 export function stepFolder(state: WorkflowState): string {
   const { phase } = state

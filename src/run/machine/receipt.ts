@@ -5,14 +5,6 @@ import { keyed, listOf, number, objectOf, text, type Values, WRONG } from '../de
 
 /** Receipts of checks (docs/design.md, "Checks"). A phase passes only with a green one whose files are unchanged. */
 
-export const CHECKS_FOLDER = 'checks'
-
-const RECEIPT_NAME = /^\d+-\d+\.json$/
-
-export function isReceiptName(name: string): boolean {
-  return RECEIPT_NAME.test(name)
-}
-
 export const MAX_BOUND_FILES = 2_000
 
 /** `path`: relative to the root, with `/`; of a file in the task folder `./…` there, because people rename that folder. */

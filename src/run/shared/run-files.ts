@@ -5,11 +5,11 @@ import { inspectInside, makeFoldersInside } from '../../disk/folders.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { removeFile, replaceFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
+import { ARTIFACTS_FOLDER, CHECKS_FOLDER, RUN_HISTORY_FILE, STEP_RESULTS_FOLDER } from '../../kernel/files.ts'
+import { isReceiptName, STEP_RESULT_NAME } from '../../project/own-files.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import type { Definition } from '../definition/definition.ts'
-import { ARTIFACTS_FOLDER, isArchivedName, STEP_RESULTS_FOLDER } from '../machine/observation.ts'
-import { CHECKS_FOLDER, isReceiptName } from '../machine/receipt.ts'
+import { isArchivedName } from '../machine/observation.ts'
 import { stepResultFiles } from '../store/put-aside.ts'
 import { MAX_FILES, MAX_TOTAL_BYTES, refused } from './ref-store.ts'
 
@@ -24,7 +24,7 @@ function stepFiles({ phases }: Definition): string[] {
 
 /** Whether `putAside` moves it once its run has ended. */
 function isPutAside(definition: Definition, name: string): boolean {
-  if (name === RUN_HISTORY_FILE || /^step-result(?:-\d+)?\.json$/.test(name)) return true
+  if (name === RUN_HISTORY_FILE || STEP_RESULT_NAME.test(name)) return true
   const [first = '', id = '', ...rest] = name.split('/')
   const file = rest.join('/')
   return definition.phases.some((phase) => {

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { CHANGING, closeQuietly } from '../../disk/file-facts.ts'
 import { inspectInside, inspectNamed, lastNamed, moveInside, readInside } from '../../disk/folders.ts'
 import { isSystemCode, PostflightError } from '../../kernel/errors.ts'
+import { ARTIFACTS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
 import { attempt, isJsonObject, parseJson } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -13,7 +14,6 @@ import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import { type Phase, reasonText, type StepSource, verdictOf } from '../definition/phase-fields.ts'
 import { type ChecklistItem, MAX_STEP_LENGTH, resolvePointer, type Step, stepAsText } from '../definition/steps.ts'
 import {
-  ARTIFACTS_FOLDER,
   type ArtifactSeen,
   archivedName,
   type Effect,

@@ -16,11 +16,11 @@ import { attempt } from '../../kernel/values.ts'
 import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
 import { type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { stateFolder } from '../../project/home-folder.ts'
-import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { isReserved } from '../definition/definition-limits.ts'
-import { ARTIFACTS_FOLDER, artifactFault } from '../machine/observation.ts'
+import { isOwnInRoot } from '../../project/own-files.ts'
+import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
-import { CHECKS_FOLDER, formatReceipt, isReceiptName, MAX_BOUND_FILES } from '../machine/receipt.ts'
+import { formatReceipt, MAX_BOUND_FILES } from '../machine/receipt.ts'
 import { isArchiving, type WorkflowState } from '../machine/state.ts'
 import { seeArtifact } from './observe-run.ts'
 import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receipts.ts'
@@ -130,7 +130,8 @@ async function filesOf(folder: TaskFolder, phase: string, patterns: readonly str
   const links: string[] = []
   try {
     for await (const { path: name, dirent } of stream as AsyncIterable<Entry>) {
-      if (isOurs(folder, name)) continue
+      // These change at every stop, and one is the check's own lock.
+      if (isOwnInRoot(name, folder.task === SPECS_ITSELF)) continue
       if (dirent.isFile()) found.push(name)
       if (dirent.isSymbolicLink()) links.push(name)
       if (found.length > MAX_BOUND_FILES) throw tooMuch
@@ -159,24 +160,4 @@ async function filesOf(folder: TaskFolder, phase: string, patterns: readonly str
 function boundName({ root, path: folder }: TaskFolder, file: string): string {
   const [from, prefix] = file.startsWith(folder + path.sep) ? [folder, './'] : [root, '']
   return prefix + path.relative(from, file).split(path.sep).join('/')
-}
-
-function isOurs(folder: TaskFolder, name: string): boolean {
-  // These change at every stop, and one is the check's own lock.
-  const [specs, ...parts] = name.split('/')
-  if (specs !== SPECS_FOLDER) return false
-  const below = (depth: number): string => parts.slice(depth).join('/')
-  const isInItself = folder.task === SPECS_ITSELF || parts[0]?.startsWith('.postflight') === true
-  return (
-    isOwnFile(below(1)) ||
-    (isInItself && isOwnFile(below(0))) ||
-    (!beginsWithDigit(parts[0] ?? '') && isOwnFile(below(2)))
-  )
-}
-
-function isOwnFile(value: string): boolean {
-  // People may have such folders too, so only our file names count.
-  const [location, , name = ''] = value.split('/')
-  if (location === CHECKS_FOLDER) return isReceiptName(name.replace(/(?<=\.json)\..*\.tmp$/, ''))
-  return location === ARTIFACTS_FOLDER ? /^\d+-/.test(name) : isReserved(value)
 }

@@ -3,14 +3,20 @@ import path from 'node:path'
 import { errorCode, kindAt } from '../../disk/file-facts.ts'
 import { inspectInside, makeFoldersInside, makeHiddenFolder, namesLike, removeIfEmpty } from '../../disk/folders.ts'
 import { removeFile, sync } from '../../disk/write.ts'
-import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import {
+  ARTIFACTS_FOLDER,
+  CHECKS_FOLDER,
+  EARLIER_RUNS_FOLDER,
+  RUN_HISTORY_FILE,
+  RUN_STATE_FILE,
+  STEP_RESULTS_FOLDER,
+  WORKFLOW_FOLDER,
+} from '../../kernel/files.ts'
+import { isReceiptName, STEP_RESULT_NAME } from '../../project/own-files.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import type { Definition } from '../definition/definition.ts'
-import { ARTIFACTS_FOLDER, isArchivedName, STEP_RESULTS_FOLDER } from '../machine/observation.ts'
-import { CHECKS_FOLDER, isReceiptName } from '../machine/receipt.ts'
+import { isArchivedName } from '../machine/observation.ts'
 import type { WorkflowState } from '../machine/state.ts'
-
-const RUNS_FOLDER = 'workflow-runs'
 
 /**
  * Moves files of earlier runs to `workflow-runs/N`. Without `ended`, artifacts stay: they may be a person's. Needs the
@@ -33,10 +39,10 @@ export function putAside(folder: TaskFolder, definition: Definition, ended: Work
   )
   if (names.length === 0) return undefined
   // Git must ignore it, like the state.
-  makeHiddenFolder(path.join(folder.path, RUNS_FOLDER))
+  makeHiddenFolder(path.join(folder.path, EARLIER_RUNS_FOLDER))
   let number = 1
-  while (kindAt(path.join(folder.path, RUNS_FOLDER, String(number))) !== undefined) number += 1
-  const location = `${RUNS_FOLDER}/${number}`
+  while (kindAt(path.join(folder.path, EARLIER_RUNS_FOLDER, String(number))) !== undefined) number += 1
+  const location = `${EARLIER_RUNS_FOLDER}/${number}`
   const aside = makeFoldersInside(folder.path, location)
   const filled = new Set([aside])
   const syncMoves = (): void => {
@@ -85,5 +91,5 @@ function isThere(folder: string, relative: string): boolean {
 }
 
 export function stepResultFiles(folder: string): string[] {
-  return namesLike(folder, /^step-result(?:-\d+)?\.json$/)
+  return namesLike(folder, STEP_RESULT_NAME)
 }

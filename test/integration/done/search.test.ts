@@ -26,6 +26,7 @@ describe('the files of a rule', () => {
       ...['node_modules/p/i.js', 'src/node_modules/p/i.js', 'src/__pycache__/a.pyc', 'src/.a.ts.swp', 'src/a.ts~'],
       ...['src/.DS_Store', 'specs/001_x/plan.md', 'specs/001_x/.postflight-pending', 'specs/.postflight/journal.jsonl'],
       ...['specs/001_x/workflow/state.json', 'specs/001_x/step-result-2.json', 'specs/done.yaml'],
+      ...['specs/001_x/checks/a/1-1.json', 'specs/001_x/artifacts/a/1-plan.md', 'specs/001_x/artifacts/a.png'],
     )
     symlinkSync('/etc', join(project.dir, 'src/etc'))
     symlinkSync('a.ts', join(project.dir, 'src/link.ts'))
@@ -44,7 +45,7 @@ describe('the files of a rule', () => {
     ['**', [], SOURCES],
     ['.github/**', [], ['.github/ci.yml']],
     ['src/.hidden/**', [], ['src/.hidden/x.ts']],
-    ['specs/**', [], ['specs/001_x/plan.md', 'specs/done.yaml']],
+    ['specs/**', [], ['specs/001_x/artifacts/a.png', 'specs/001_x/plan.md', 'specs/done.yaml']],
     ['specs/**/.postflight*', [], []],
     ['node_modules/**', [], []],
     ['src/.*', [], []],

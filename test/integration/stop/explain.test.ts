@@ -140,7 +140,10 @@ describe.concurrent('explain', () => {
     const project = withMarker({ ...OWNED, agent_id: 'main', wait }, '001_waiting')
     const env = { COPILOT_PROJECT_DIR: project.dir }
     const payload = stop({ cwd: project.dir, prompt_id: undefined, timestamp: hoursAgo(10 / 3600) })
-    expect((await explainPayload(project, payload, env)).json()).toMatchObject({ answer: {}, markers: [{ rule: 'waiting' }] })
+    expect((await explainPayload(project, payload, env)).json()).toMatchObject({
+      answer: {},
+      markers: [{ rule: 'waiting' }],
+    })
     expect((await project.hook(payload, { env })).answer).toEqual({})
   })
 
