@@ -15,7 +15,7 @@ const common = {
 /** Replaces the modules that load a built file. */
 const alias = [
   {
-    find: /^.*\/load-workflow\.ts$/,
+    find: /^.*\/load-parts\.ts$/,
     replacement: fileURLToPath(new URL('test/support/loaders.ts', import.meta.url)),
   },
 ]

@@ -13,8 +13,9 @@ import { findHookLocation } from '../project/root.ts'
 import { type Answered, NOTHING_DONE, printedAnswer } from '../stop/answer-for.ts'
 import { sessionBirthMs } from '../stop/observe-stop.ts'
 import { allowedComplaint, stdinComplaint, unreadableNotice } from '../stop/stop-messages.ts'
+import { handleReturn } from './report.ts'
 import { handleSessionStart } from './session-start.ts'
-import { handleReturn, handleStop } from './stop.ts'
+import { handleStop } from './stop.ts'
 import { handleToolUse } from './tool-use.ts'
 
 /** Always exits with 0 (docs/design.md, "Fail open"). */

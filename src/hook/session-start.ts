@@ -11,7 +11,7 @@ import { observeUnfinished } from '../stop/observe-stop.ts'
 import type { UnfinishedWorkflow } from '../stop/recovery.ts'
 import { waitVerdict } from '../stop/rules.ts'
 import { notDone, unsettledNotice } from '../stop/stop-messages.ts'
-import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
+import { loadDone, loadWorkflowDriver } from './load-parts.ts'
 
 /** Ends waits, but not after a compaction (docs/design.md, "Recovery"). */
 export async function handleSessionStart(occasion: Occasion): Promise<Answered> {

@@ -23,7 +23,7 @@ import { waitChange } from '../stop/commit.ts'
 import { findMarkers } from '../stop/observe-stop.ts'
 import { recordOf } from '../stop/plan.ts'
 import { notDone } from '../stop/stop-messages.ts'
-import { loadWorkflowDriver } from './load-workflow.ts'
+import { loadWorkflowDriver } from './load-parts.ts'
 
 /** The agent owns the markers of its command (docs/design.md, "Ownership", "Waiting"). */
 

@@ -1,3 +1,4 @@
+import { hasDoneFile } from '../done/trust-store.ts'
 import type { Occasion } from '../hosts/payload.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
@@ -33,6 +34,18 @@ const NOTHING_ARMED: DonePart = {
   recorded: [],
   notices: [],
 }
+
+/** `load`: only for the main conversation of a project with a definition of done. */
+export async function doneFor(
+  occasion: Occasion,
+  load: () => DoneModule | Promise<DoneModule>,
+  hasRun: () => boolean,
+): Promise<DonePart | undefined> {
+  const roots = occasion.payload.event === 'Stop' ? occasion.roots.filter(hasDoneFile) : []
+  return roots.length === 0 ? undefined : (await load()).doneAtStop(roots, occasion, hasRun)
+}
+
+type DoneModule = Pick<typeof import('./done-part.ts'), 'doneAtStop'>
 
 /** Rejects only if `driveRuns` does. */
 export async function answerStop(occasion: Occasion, driveRuns: DriveRuns, done = NOTHING_ARMED) {

@@ -1,4 +1,4 @@
-/** Replaces `src/hook/load-workflow.ts`, which loads bundles, as `vitest.config.ts` says. The sources have no bundles. */
+/** Replaces `src/hook/load-parts.ts`, which loads bundles, as `vitest.config.ts` says. The sources have no bundles. */
 
 import * as driver from '../../src/hook/workflow.ts'
 import * as done from '../../src/stop/done-part.ts'

@@ -12,7 +12,15 @@ import { findRoots, startFolders } from '../../project/root.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import { findActiveRuns, updateRunWait } from '../../run/store/active-runs.ts'
-import { type AnsweredStop, answerStop, type DonePart, endStop, NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
+import {
+  type AnsweredStop,
+  answerStop,
+  type DonePart,
+  doneFor,
+  endStop,
+  NO_RUNS,
+  predictStop,
+} from '../../stop/answer-stop.ts'
 import { updateWait } from '../../stop/commit.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import { waitVerdict } from '../../stop/rules.ts'
@@ -57,11 +65,8 @@ export function createGuard(location: GuardLocation, sessions: Sessions, reporte
     for (const notice of await startAll(roots, occasion)) reporter.notice(notice)
   }
 
-  async function doneAt(occasion: Occasion): Promise<DonePart | undefined> {
-    const roots = occasion.payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
-    if (roots.length === 0) return undefined
-    const { doneAtStop } = await loadDone()
-    return doneAtStop(roots, occasion, () => findActiveRuns(occasion.roots, occasion).runs.length > 0)
+  function doneAt(occasion: Occasion): Promise<DonePart | undefined> {
+    return doneFor(occasion, loadDone, () => findActiveRuns(occasion.roots, occasion).runs.length > 0)
   }
 
   /** Counts nothing. */

@@ -36,7 +36,7 @@ function compile(folders: readonly string[], type: ModuleKind) {
       const target = join(folder, base, name.replace(/\.ts$/, '.js'))
       fs.mkdirSync(dirname(target), { recursive: true })
       // It requires bundles, of which the sources have none (test/support/loaders.ts).
-      const text = name.endsWith('load-workflow.ts')
+      const text = name.endsWith('load-parts.ts')
         ? "export * from '../../test/support/loaders.ts'"
         : fs.readFileSync(join(PACKAGE, base, name), 'utf8')
       fs.writeFileSync(target, translate(text, type))
