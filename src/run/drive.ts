@@ -15,9 +15,10 @@ import { type DuePrompt, duePrompt, promptRecord, type TurnEnds } from './machin
 import { isPrompted, type WorkflowState } from './machine/state.ts'
 import { waitEnd } from './store/active-runs.ts'
 import { applyEffect, observe } from './store/observe-run.ts'
-import { runDueCheck, type Truster } from './store/phase-check.ts'
+import { runDueCheck } from './store/phase-check.ts'
 import { checkCommand } from './store/receipts.ts'
 import { putRunFile, removeRunFile } from './store/run-file.ts'
+import type { Truster } from './store/run-trust.ts'
 import { requireState, runEntry, withRun, writeChanged, writeState } from './store/state-store.ts'
 
 /** The one driver of runs (docs/design.md, "Workflows"). */

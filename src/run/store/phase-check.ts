@@ -1,21 +1,16 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Entry } from 'fast-glob'
 import type { RunLimits } from '../../disk/bounded-run.ts'
-import { kindAt, kindIfSeen, unwritableBecause } from '../../disk/file-facts.ts'
-import { makeFolders, makeFoldersInside } from '../../disk/folders.ts'
-import { sha256 } from '../../disk/ids.ts'
+import { kindAt } from '../../disk/file-facts.ts'
+import { makeFoldersInside } from '../../disk/folders.ts'
 import { replaceFile } from '../../disk/write.ts'
-import type { Person } from '../../done/trust-store.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { quote } from '../../kernel/text.ts'
-import { attempt } from '../../kernel/values.ts'
-import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
+import { failureWords, seconds } from '../../marker/check-messages.ts'
 import { type RunCheck, whileChecking } from '../../marker/run-checks.ts'
-import { stateFolder } from '../../project/home-folder.ts'
 import { isOwnInRoot } from '../../project/own-files.ts'
 import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { artifactFault } from '../machine/observation.ts'
@@ -24,54 +19,10 @@ import { formatReceipt, MAX_BOUND_FILES } from '../machine/receipt.ts'
 import { isArchiving, type WorkflowState } from '../machine/state.ts'
 import { seeArtifact } from './observe-run.ts'
 import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receipts.ts'
+import { requireTrust, type Truster } from './run-trust.ts'
 import { runEntry } from './state-store.ts'
 
-/** Records which checks may run. Outside the repository, because anything inside may come with a clone. */
-
-export type Truster = Person & { readonly session: string | undefined }
-
-export function commandsOfRun({ definition }: WorkflowState): string[] {
-  return [...new Set(definition.phases.flatMap(({ check }) => check.run ?? []))]
-}
-
-/** Ignores errors, because some sandboxes have no home folder: see `isTrusted`. */
-export function trustRun(state: WorkflowState, truster: Truster): void {
-  if (commandsOfRun(state).length === 0) return
-  const file = trustFile(state, truster)
-  attempt(() => {
-    makeFolders(path.dirname(file))
-    fs.writeFileSync(file, '', { mode: 0o600 })
-  })
-}
-
-/** If trust cannot be recorded, trusts the session that drives the run: no other takes over a run without trust. */
-export function isTrusted(state: WorkflowState, truster: Truster): boolean {
-  if (commandsOfRun(state).length === 0) return true
-  const file = trustFile(state, truster)
-  if (kindIfSeen(file) === 'file') return true
-  if (isWritable(path.dirname(file))) return false
-  return truster.session !== undefined && state.hostSession === truster.session
-}
-
-export function requireTrust(folder: TaskFolder, state: WorkflowState, truster: Truster): void {
-  if (isTrusted(state, truster)) return
-  const store = path.dirname(trustFile(state, truster))
-  if (truster.session === undefined && !isWritable(store)) {
-    throw new PostflightError('cannot-write', { path: store, detail: 'trust is recorded there' })
-  }
-  throw new PostflightError('commands-untrusted', { task: taskWord(folder), commands: checkList(commandsOfRun(state)) })
-}
-
-function trustFile({ id, definition }: WorkflowState, { environment }: Truster): string {
-  const checks = definition.phases.map(({ id: phase, check }) => [phase, check.run, check.files])
-  return path.join(stateFolder(environment), 'trusted', sha256(JSON.stringify([id, checks])))
-}
-
-function isWritable(folder: string): boolean {
-  const above = path.dirname(folder)
-  if (kindIfSeen(folder) === undefined && above !== folder) return isWritable(above)
-  return attempt(() => fs.statSync(folder).isDirectory(), false) && unwritableBecause(folder) === undefined
-}
+/** The check of a phase (docs/design.md, "Checks"). */
 
 /** Leaves a receipt for the next turn. `notBound`: named by `check.files`, but not bound. */
 export async function runDueCheck(folder: TaskFolder, state: WorkflowState, truster: Truster, limits: RunLimits) {
