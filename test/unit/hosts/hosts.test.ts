@@ -177,12 +177,14 @@ describe('Copilot CLI', () => {
     expect(payload(fields)).toMatchObject({ session: 's1', agent })
   })
 
+  const SAVED = 'Output too large to read at once (28.3 KB). Saved to: /tmp/a b.txt\nPreview'
   it.each([
     [{ tool_result: { text_result_for_llm: 'created x' } }, 'created x'],
+    [{ tool_result: { text_result_for_llm: SAVED } }, `${SAVED}\nthe end of /tmp/a b.txt`],
     [{ tool_result: { text_result_for_llm: 'created x' }, tool_response: 'as elsewhere' }, 'as elsewhere'],
     [{ tool_result: 'created x' }, ''],
   ])('has the output of a command in tool_result: %j, %j', (results, output) => {
-    expect(payload({ ...used, ...results }).output).toBe(output)
+    expect(payload({ ...used, ...results }, (file) => `the end of ${file}`).output).toBe(output)
   })
 
   it('reads context at the top of an answer; a host in its shell does not', () => {
