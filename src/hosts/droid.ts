@@ -25,13 +25,13 @@ export const droid: HostDifference = {
 
 /**
  * After Esc during a command, and after an error of the model's API, 0.225.2 also asks the stop hook. Then the last message in
- * the transcript is a failed tool's result, or a notice. An empty answer leaves no message.
+ * the transcript is a cancelled tool's result, or a notice. An empty answer leaves no message.
  */
 function wasCutOff({ lastMessageId, transcript }: Payload, readEnd: ReadEnd): boolean {
   if (lastMessageId === undefined || transcript === undefined) return false
   const [, line = ''] = readEnd(transcript).split(`"id":${JSON.stringify(lastMessageId)}`)
   const [, role, rest = ''] = /^[^\n]*?"role":"(\w+)"([^\n]*)/.exec(line) ?? []
-  return role === 'user' && /"(?:is_error":true|visibility":)/.test(rest)
+  return role === 'user' && /"(?:visibility":|content":"(?:Error: )?Tool (?:execution )?(?:cancelled|was))/.test(rest)
 }
 
 export const droidSettings = {

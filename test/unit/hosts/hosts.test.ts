@@ -91,6 +91,7 @@ describe('a stop that is not judged', () => {
     ["droid's Stop counts: its sub-agents stop so", MAIN, DROID],
     ['its Stop after a message of its agent counts', { ...transcript, message_id: 'm1' }, DROID],
     ['its Stop after an empty answer to a block counts', { ...transcript, message_id: 'm3' }, DROID],
+    ['its Stop after an empty answer to a failed command counts', { ...transcript, message_id: 'm4' }, DROID],
     ['its Stop after a message that is not there counts', { ...transcript, message_id: 'm9' }, DROID],
     ['its Stop without a transcript counts', { ...MAIN, message_id: 'm2' }, DROID],
     ['another event of it counts', { ...transcript, message_id: 'm2', hook_event_name: 'PreToolUse' }, DROID],
@@ -118,7 +119,6 @@ describe('a notice is shown only on Claude Code', () => {
     ['CLAUDECODE with another value', SUB, { CLAUDECODE: '0' }, false],
     ['Codex', SUB, { CODEX_SESSION_ID: 's1' }, false],
     ['Copilot, with its CLAUDE_PROJECT_DIR', SUB, { CLAUDE_PROJECT_DIR: '/p', COPILOT_PROJECT_DIR: '/p' }, false],
-    ['no host', SUB, {}, false],
     ['a tool call', { hook_event_name: 'PostToolUse', session_id: 's1' }, own, true],
   ])('%s', (_, fields, environment, expected) => {
     const event = payload(fields)
