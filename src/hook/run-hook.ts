@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { processStartMs } from '../disk/age.ts'
 import { writeAll } from '../disk/process-output.ts'
+import { readEnd } from '../disk/read.ts'
 import { readStdin } from '../disk/stdin.ts'
 import { eventTimeMs, parsePayload } from '../hosts/all-hosts.ts'
 import { EMPTY_PAYLOAD, type Occasion, occasionOf, type Payload } from '../hosts/payload.ts'
@@ -60,7 +61,7 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
 
 async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
   const read = await hook.readInput()
-  if (read.kind === 'text') return parsePayload(read.text, Date.now())
+  if (read.kind === 'text') return parsePayload(read.text, Date.now(), readEnd)
   if (read.detail !== undefined) complain(hook, stdinComplaint(read.detail, read.kind === 'failed'))
   return read.kind === 'nothing' ? EMPTY_PAYLOAD : undefined
 }

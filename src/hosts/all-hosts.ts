@@ -24,13 +24,13 @@ const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCod
 
 const ENDING_TOOLS: readonly string[] = HOSTS.flatMap((host) => host.endingTools ?? [])
 
-export function parsePayload(text: string, nowMs: number): Payload {
+export function parsePayload(text: string, nowMs: number, readEnd: ReadEnd = () => ''): Payload {
   const body = text.trim()
   if (body === '') return EMPTY_PAYLOAD
   const json = parseJson(body)
   if ('fault' in json) throw new PostflightError('payload-not-json', { detail: json.fault })
   if (!isJsonObject(json.value)) throw new PostflightError('payload-not-object')
-  const fields = HOSTS.reduce<PayloadFields>((read, host) => host.readFields?.(read) ?? read, json.value)
+  const fields = HOSTS.reduce<PayloadFields>((read, host) => host.readFields?.(read, readEnd) ?? read, json.value)
   return readPayload(fields, nowMs, ENDING_TOOLS)
 }
 

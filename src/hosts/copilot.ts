@@ -1,6 +1,6 @@
 import { isJsonObject } from '../kernel/values.ts'
 import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
-import { type HostDifference, hasVariable } from './host.ts'
+import { type HostDifference, hasVariable, type ReadEnd } from './host.ts'
 import type { PayloadFields } from './payload.ts'
 
 const isHook = hasVariable('COPILOT_PROJECT_DIR')
@@ -14,7 +14,7 @@ export const copilot: HostDifference = {
   takesContextAtTop: isHook,
   // Copilot asks the stop hook after this tool, but ignores a block.
   endingTools: ['task_complete'],
-  readFields: (fields) => ({ ...fields, ...sessionOfSubagent(fields), ...responseOfTool(fields) }),
+  readFields: (fields, readEnd) => ({ ...fields, ...sessionOfSubagent(fields), ...responseOfTool(fields, readEnd) }),
   // No payload has the sub-agent's id in the shell (docs/design.md, "Ownership"). Copilot reads a pipe.
   sessionVariable: 'COPILOT_AGENT_SESSION_ID',
   readShell: () => ({ isPiped: true }),
@@ -30,8 +30,13 @@ function sessionOfSubagent({ parent_agent_id: parent }: PayloadFields): PayloadF
   return typeof parent === 'string' && parent !== '' ? { session_id: parent } : {}
 }
 
-function responseOfTool({ tool_response: response, tool_result: result }: PayloadFields): PayloadFields {
-  return response === undefined && isJsonObject(result) ? { tool_response: result.text_result_for_llm } : {}
+function responseOfTool(fields: PayloadFields, readEnd: ReadEnd): PayloadFields {
+  const { tool_response: response, tool_result: result } = fields
+  if (response !== undefined || !isJsonObject(result)) return {}
+  const { text_result_for_llm: text } = result
+  // Of more than 20 KB it sends only the beginning.
+  const [, saved] = /^Output too large [^\n]*\. Saved to: ([^\n]+)/.exec(String(text)) ?? []
+  return { tool_response: saved === undefined ? text : `${text}\n${readEnd(saved)}` }
 }
 
 /** Copilot 1.0.102 reads a trusted folder's Claude Code settings, but not the user's. */

@@ -25,12 +25,13 @@ export const droid: HostDifference = {
 
 /**
  * After Esc during a command, and after an error of the model's API, 0.225.2 also asks the stop hook. Then the last message in
- * the transcript is not the agent's.
+ * the transcript is a cancelled tool's result, or a notice. An empty answer leaves no message.
  */
 function wasCutOff({ lastMessageId, transcript }: Payload, readEnd: ReadEnd): boolean {
   if (lastMessageId === undefined || transcript === undefined) return false
   const [, line = ''] = readEnd(transcript).split(`"id":${JSON.stringify(lastMessageId)}`)
-  return /^[^\n]*?"role":"(\w+)"/.exec(line)?.[1] === 'user'
+  const [, role, rest = ''] = /^[^\n]*?"role":"(\w+)"([^\n]*)/.exec(line) ?? []
+  return role === 'user' && /"(?:visibility":|content":"(?:Error: )?Tool (?:execution )?(?:cancelled|was))/.test(rest)
 }
 
 export const droidSettings = {

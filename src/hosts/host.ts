@@ -33,7 +33,7 @@ export interface HostAnswers {
 export interface HostDifference extends HostAnswers {
   /** The value of `--host`; only for hosts whose shell names the session. */
   readonly name?: string
-  readonly readFields?: (fields: PayloadFields) => PayloadFields
+  readonly readFields?: (fields: PayloadFields, readEnd: ReadEnd) => PayloadFields
   /** The host asks no stop hook for these, or ignores its block. */
   readonly endingTools?: readonly string[]
   /** Set in the shell of its agents. */

@@ -41,8 +41,8 @@ export function marker(fields: Fields = {}): Marker {
   return parseMarker(JSON.stringify(fields))
 }
 
-export function payload(fields: Fields = {}): Payload {
-  return parsePayload(JSON.stringify(fields), 0)
+export function payload(fields: Fields = {}, readEnd?: Parameters<typeof parsePayload>[2]): Payload {
+  return parsePayload(JSON.stringify(fields), 0, readEnd)
 }
 
 /** A stop of sub-agent `a1` in session `s1`. */

@@ -113,7 +113,7 @@ type ExplainDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = async (context, _given, options) => {
   const text = options.payload === undefined ? '' : await readPayload(context, options.payload)
-  const payload = parsePayload(text, context.nowMs)
+  const payload = parsePayload(text, context.nowMs, readEnd)
   const { environment, cwd, rootOption, paint } = context
   const script = path.join(context.packageFolder, 'bin', 'postflight.js')
   const location = findHookLocation({ option: rootOption, payloadCwd: payload.cwd, environment, cwd }, script)

@@ -82,7 +82,6 @@ describe('a stop that is not judged', () => {
     ['an agent of another host that answers so counts', ofQwen, { QWEN_PROJECT_DIR: '/p' }],
     ['the main conversation without a type counts', { ...MAIN, agent_type: '' }, {}],
     ['an agent with a type counts', { ...SUB, agent_type: 'worker' }, {}],
-    ['an agent whose type is not told counts', SUB, {}],
     ['an agent without a type of another host counts', { ...SUB, agent_type: '', turn_id: 't' }, {}],
     ["Copilot's first question per sub-agent, a Stop", asked, {}, 'Copilot CLI: answer-ignored'],
     ['its second stop, the SubagentStop, counts', { ...SUB, parent_agent_id: 'p1' }, {}],
@@ -91,6 +90,8 @@ describe('a stop that is not judged', () => {
     ["droid's SubagentStop without any field", {}, DROID, 'droid: answer-ignored'],
     ["droid's Stop counts: its sub-agents stop so", MAIN, DROID],
     ['its Stop after a message of its agent counts', { ...transcript, message_id: 'm1' }, DROID],
+    ['its Stop after an empty answer to a block counts', { ...transcript, message_id: 'm3' }, DROID],
+    ['its Stop after an empty answer to a failed command counts', { ...transcript, message_id: 'm4' }, DROID],
     ['its Stop after a message that is not there counts', { ...transcript, message_id: 'm9' }, DROID],
     ['its Stop without a transcript counts', { ...MAIN, message_id: 'm2' }, DROID],
     ['another event of it counts', { ...transcript, message_id: 'm2', hook_event_name: 'PreToolUse' }, DROID],
@@ -118,7 +119,6 @@ describe('a notice is shown only on Claude Code', () => {
     ['CLAUDECODE with another value', SUB, { CLAUDECODE: '0' }, false],
     ['Codex', SUB, { CODEX_SESSION_ID: 's1' }, false],
     ['Copilot, with its CLAUDE_PROJECT_DIR', SUB, { CLAUDE_PROJECT_DIR: '/p', COPILOT_PROJECT_DIR: '/p' }, false],
-    ['no host', SUB, {}, false],
     ['a tool call', { hook_event_name: 'PostToolUse', session_id: 's1' }, own, true],
   ])('%s', (_, fields, environment, expected) => {
     const event = payload(fields)
@@ -177,12 +177,14 @@ describe('Copilot CLI', () => {
     expect(payload(fields)).toMatchObject({ session: 's1', agent })
   })
 
+  const SAVED = 'Output too large to read at once (28.3 KB). Saved to: /tmp/a b.txt\nPreview'
   it.each([
     [{ tool_result: { text_result_for_llm: 'created x' } }, 'created x'],
+    [{ tool_result: { text_result_for_llm: SAVED } }, `${SAVED}\nthe end of /tmp/a b.txt`],
     [{ tool_result: { text_result_for_llm: 'created x' }, tool_response: 'as elsewhere' }, 'as elsewhere'],
     [{ tool_result: 'created x' }, ''],
   ])('has the output of a command in tool_result: %j, %j', (results, output) => {
-    expect(payload({ ...used, ...results }).output).toBe(output)
+    expect(payload({ ...used, ...results }, (file) => `the end of ${file}`).output).toBe(output)
   })
 
   it('reads context at the top of an answer; a host in its shell does not', () => {

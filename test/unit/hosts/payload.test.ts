@@ -10,8 +10,6 @@ describe('an empty stdin is a SubagentStop without further information', () => {
   it.each(['', ' ', '\n', '\r\n\t', '\ufeff', '\ufeff\n'])('%j', (text) => {
     expect(parsePayload(text, 0)).toEqual({ event: 'SubagentStop', wakeUps: 0, shells: [] })
   })
-
-  it('so is an empty object', () => expect(payload({})).toEqual(EMPTY_PAYLOAD))
 })
 
 describe('any other text is refused', () => {
