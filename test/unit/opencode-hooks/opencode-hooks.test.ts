@@ -28,10 +28,7 @@ describe('the hooks of several parts', () => {
         await pause(pauseMs)
         said.push(`${name} ended`)
       },
-      async 'chat.message'() {
-        await pause(pauseMs)
-        said.push(name)
-      },
+      'chat.message': () => pause(pauseMs).then(() => void said.push(name)),
     })
     const hooks = composeHooks([part('one', 20), {}, part('two', 1)])
     await hooks.event?.({ event: { type: 'x' } })
@@ -51,14 +48,12 @@ describe('the hooks of several parts', () => {
   })
 })
 
+const NO_ACCESS = Object.assign(new Error('EACCES: no'), { code: 'EACCES', path: '/x' })
 const INTERNAL = 'internal error (post-read nudge, tool.execute.after:'
 it.each([
   [new Error('broken'), `${INTERNAL} broken). Please report it.`],
   [null, `${INTERNAL} null). Please report it.`],
-  [
-    Object.assign(new Error('EACCES: no'), { code: 'EACCES', path: '/x' }),
-    'cannot write /x (EACCES): check its permissions and the free space.',
-  ],
+  [NO_ACCESS, 'cannot write /x (EACCES): check its permissions and the free space.'],
 ])('a fault in a factory is logged and does not reach the session: %s', async (error, line) => {
   const logged: string[] = []
   const client = {
