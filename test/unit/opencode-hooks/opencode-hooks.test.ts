@@ -98,7 +98,6 @@ describe('an error about JSON', () => {
     `The arguments provided to the tool are invalid: Invalid input for tool read: JSON parsing failed: Text: {"a": Unterminated string.\nError message: JSON Parse error: ${message}`
 
   const V8 = 'SyntaxError:'
-
   // As Bun says it in the tool `invalid`, and as V8 and Python do.
   it.each([
     ['unterminated', invalid('Unterminated string'), `${V8} Unterminated string in JSON at position 12 (line 1)`],
@@ -230,8 +229,7 @@ describe('a failed delegation', () => {
     const error = 'Unknown agent type: nobody is not a valid agent type'
     const part = { id: 'prt_1', type: 'tool', tool: 'task', state: { status: 'error', error } }
     const messages = [{ info: { role: 'assistant' }, parts: [part] }] as unknown as Message[]
-    const kept = [...messages]
-    for (const list of [messages, kept]) {
+    for (const list of [messages, [...messages]]) {
       await hooks['experimental.chat.messages.transform']({}, { messages: list })
       expect(list[0]?.parts[0]?.state?.error).toMatch(/^Unknown agent type[^\n]*\n\n.*Agents: general\. /)
     }

@@ -14,16 +14,14 @@ const FOLDER = { root: '/p', path: '/p/specs/007_flow', task: '007_flow', relati
 const rule = (permission: string, action = 'deny') => ({ permission, pattern: '*', action })
 const KEPT = [rule('bash'), rule('external_directory', 'allow')]
 
-/** A runner whose prompts are answered at once, the session and agent of each prompt, and the sessions' permissions. */
+/** A runner whose prompts are answered at once, the session and agent of each prompt, and the sessions. */
 function runner() {
   const prompted: string[] = []
-  const permissions: unknown[] = []
+  const created: object[] = []
   const client = {
     session: {
       get: async () => ({ data: { id: 'ses_main', permission: [...KEPT, rule('edit', 'allow')] } }),
-      create: async ({ body }: { body: { permission: unknown } }) => ({
-        data: { id: `ses_${permissions.push(body.permission)}` },
-      }),
+      create: async ({ body }: { body: object }) => ({ data: { id: `ses_${created.push(body)}` } }),
     },
     app: { agents: async () => ({ data: ['build', 'reviewer', 'tester'].map((name) => ({ name })) }) },
   } as unknown as HostClient
@@ -41,7 +39,7 @@ function runner() {
   } as unknown as PhasePorts
   const { signal } = new AbortController()
   const caller = { session: 'ses_main', manner: { agent: 'build' }, signal, unwanted: signal }
-  return { phases: createPhases(ports, caller), prompted, permissions }
+  return { phases: createPhases(ports, caller), prompted, created }
 }
 
 /** The state in which the prompt of the next step is out, after the last one was done. */
@@ -56,7 +54,7 @@ function withNextOut(state: WorkflowState): WorkflowState {
 }
 
 it('the session is the same for all steps of a phase, but another one for a step that names its own agent; it may not do what the conversation may not', async () => {
-  const { phases, prompted, permissions } = runner()
+  const { phases, prompted, created } = runner()
   const steps = ['one', { name: 'two', agent: 'reviewer' }, 'three', { name: 'four', agent: 'tester' }]
   let state = begin({ id: 'work', steps })
   for (const _ of steps) {
@@ -64,5 +62,5 @@ it('the session is the same for all steps of a phase, but another one for a step
     await phases.give(duePrompt(state, { task: '007_flow', folder: FOLDER.path }), state, async () => {})
   }
   expect(prompted).toEqual(['ses_1 build', 'ses_2 reviewer', 'ses_1 build', 'ses_3 tester'])
-  expect(permissions[0]).toEqual([...KEPT, rule('question'), rule('workflow_run')])
+  expect(created[0]).toMatchObject({ permission: [...KEPT, rule('question'), rule('workflow_run')] })
 })

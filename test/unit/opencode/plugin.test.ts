@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -7,6 +7,7 @@ import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation
 import { createInLoopGuard } from '../../../src/opencode/guard/in-loop.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
 import { Sessions, tellShell } from '../../../src/opencode/sessions.ts'
+import { DrivenRuns } from '../../../src/opencode/workflow/driven-runs.ts'
 import { addWorkflowCommand, commandWords, createDriver } from '../../../src/opencode/workflow/driver.ts'
 import { toastOf } from '../../../src/opencode-hooks/factory.ts'
 import '../../support/command-sentences.ts'
@@ -42,16 +43,26 @@ it('of a session only the parent and the birth are kept: OpenCode also gives the
   expect(sessions.of('s').info).toEqual({ parentID: 'p', bornMs: 7 })
 })
 
-it('a first run, in a folder behind a link, is known by its real path before it has made specs/', async () => {
+it('a first run of any process, in a folder behind a link, is known by its real path before it has made specs/, until that process is killed', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-')))
   symlinkSync('.', join(folder, 'link'))
-  const driven = new Set([join(folder, 'specs/007_flow')])
+  const [other, driven] = [1, 2].map(() => new DrivenRuns({ XDG_STATE_HOME: folder })) as [DrivenRuns, DrivenRuns]
+  const [place, notes] = [join(folder, 'specs/007_flow'), join(folder, 'postflight-guard/driven')]
+  other.add(place, 's')
   const sessions = { identify: async () => ({ root: 's' }), lineageOf: async () => [] }
   const driver = createDriver({ sessions, driven, folder: join(folder, 'link'), findRoots: () => [] } as never)
   const run = (task: string, definition: string) => driver.run('s', { task, definition, inputs: [] }, undefined)
   const answers = [await run('7_flow', 'flow.yaml'), await run('007_flow', ''), await run('008_x', '')]
   const running = 'The workflow of task 007_flow is already running: wait for it.'
   expect(answers).toEqual([running, running, expect.stringMatching(/^no specs\/ folder/)])
+  expect(driven.has(place, 'another conversation')).toBe(false)
+  const note = join(notes, String(readdirSync(notes)))
+  utimesSync(note, 0, 0)
+  expect(driven.has(place, 's')).toBe(false)
+  writeFileSync(note, String(2 ** 30))
+  expect(driven.has(place, 's')).toBe(false)
+  other.delete(place, 's')
+  expect(readdirSync(notes)).toEqual([])
   rmSync(folder, { recursive: true })
 })
 
