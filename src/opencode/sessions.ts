@@ -129,6 +129,7 @@ export class Sessions extends SessionTree<Facts> {
         if (works || willBeWoken) {
           // The idle event belonged to an earlier turn.
           idle = false
+          idleSince = undefined
           continue
         }
         if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED } as const

@@ -14,7 +14,6 @@ import '../../support/command-sentences.ts'
 
 describe('a process that ends at the first idle', () => {
   const started = (words: string): string[] => ['bun', '/$bunfs/root/src/index.js', ...words.split(' ').filter(Boolean)]
-
   const ONE_SHOT = ['run', 'run go', '--log-level INFO run go', '--print-logs run', 'run --attach', '-m a/b run x']
   it.each([...ONE_SHOT, 'github run'])('can be `opencode %s`', (words) => expect(isOneShot(started(words))).toBe(true))
 
@@ -155,7 +154,7 @@ describe('the last turn', () => {
     parts: [{ type: 'text', text: `step ${number}` }],
   })
 
-  it.each([1, 19, 20, 200])('of %i steps has its end and the settings of its message', async (count) => {
+  it.each([1, 19, 20, 200])('of %i steps has its end and settings, and is open if a message follows', async (count) => {
     const finish = (at: number): string => (at === count ? 'stop' : 'tool-calls')
     const all = [user, ...Array.from({ length: count }, (_, index) => step(index + 1, finish(index + 1)))]
     const session = {
@@ -168,5 +167,7 @@ describe('the last turn', () => {
     const answer = { id: `msg_${count}`, text: `step ${count}` }
     const turn = await readLastTurn({ session } as never, 'ses_1')
     expect(turn).toEqual({ manner, answer, ended: 'well', error: undefined })
+    all.push({ ...user, info: { ...user.info, id: 'another' } })
+    expect(await readLastTurn({ session } as never, 'ses_1')).toMatchObject({ ended: 'open', error: undefined })
   })
 })
