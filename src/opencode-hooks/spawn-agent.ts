@@ -1,6 +1,6 @@
 import { sleep } from '../disk/age.ts'
-import type { HostClient, Message, PromptBody } from '../hosts/opencode/api.ts'
-import { errorDetail, knownAgents, knownModel, need, WORKFLOW_TOOL } from '../hosts/opencode/api.ts'
+import type { HostClient, Message } from '../hosts/opencode/api.ts'
+import { childPermission, errorDetail, knownAgents, knownModel, need, WORKFLOW_TOOL } from '../hosts/opencode/api.ts'
 import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
@@ -77,14 +77,14 @@ async function converse(client: HostClient, request: SpawnRequest, child: { sess
   const { parentID, prompt, tools } = request
   const chosen = await chooseManner(client, request)
   if ('why' in chosen) return chosen
-  const denied = await deniedTools(client, tools)
+  const permission = await childPermission(client, parentID, await deniedTools(client, tools))
   if (end.aborted) return INTERRUPTED
   const title = `Sub-agent: ${oneLine(prompt, 60)}`
-  const { id } = need(await client.session.create({ body: { parentID, title } }), 'session.create')
+  const { id } = need(await client.session.create({ body: { parentID, title, permission } }), 'session.create')
   noteSpawned(id)
   child.session = id
   if (end.aborted) return INTERRUPTED
-  const body: PromptBody = { ...chosen, tools: denied, parts: [ownText(prompt)] }
+  const body = { ...chosen, parts: [ownText(prompt)] }
   return answerOf(need(await client.session.prompt({ path: { id }, body }), 'session.prompt'))
 }
 
@@ -138,12 +138,8 @@ const ALWAYS = ['question', 'task', WORKFLOW_TOOL]
 /** OpenCode allows and denies these together (1.18.34). */
 const EDITING = ['edit', 'write', 'apply_patch']
 
-export async function deniedTools(
-  client: HostClient,
-  allowed: readonly string[] | undefined,
-): Promise<Record<string, false>> {
-  const denied = [...ALWAYS, ...(allowed === undefined ? [] : await unlisted(client, allowed))]
-  return Object.fromEntries(denied.map((name) => [name, false]))
+export async function deniedTools(client: HostClient, allowed: readonly string[] | undefined): Promise<string[]> {
+  return [...new Set([...ALWAYS, ...(allowed === undefined ? [] : await unlisted(client, allowed))])]
 }
 
 async function unlisted(client: HostClient, allowed: readonly string[]): Promise<string[]> {

@@ -11,6 +11,7 @@ import { createGuard, type Guard } from './guard/guard.ts'
 import { createInLoopGuard } from './guard/in-loop.ts'
 import { createIdleGuard, createSubAgentGuard } from './guard/prompt-guards.ts'
 import { type Agent, Sessions, tellShell } from './sessions.ts'
+import { DrivenRuns } from './workflow/driven-runs.ts'
 import type { WorkflowDriver } from './workflow/driver.ts'
 import { addWorkflowCommand, createDriver, runWorkflowCommand, workflowTool } from './workflow/driver.ts'
 import { createIdleRuns } from './workflow/idle-runs.ts'
@@ -115,7 +116,7 @@ export async function server(
   // zod writes to the global object when loaded.
   const { readOptions } = await import('./options.ts')
   const options = readOptions(given)
-  const driven = new Set<string>()
+  const driven = new DrivenRuns(environment)
   const sessions = new Sessions(client)
   const reporter = createReporter(client, () => guard.rootsFor(undefined))
   const findForm = () => findCommandForm(environment, CLI, directory)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { sleep } from '../disk/age.ts'
+import { kindIfSeen } from '../disk/file-facts.ts'
 import { HostRefusal, need } from '../hosts/opencode/api.ts'
 import type { Manner, MessageLocation, SessionFacts } from '../hosts/opencode/conversation.ts'
 import { isBusy, ownText, readLastTurn, SessionTree, sendPrompt } from '../hosts/opencode/conversation.ts'
@@ -80,7 +81,8 @@ export class Sessions extends SessionTree<Facts> {
   /** Undefined if it cannot be made. */
   rootsFileOf(root: string): string | undefined {
     const facts = this.of(root)
-    facts.rootsFile ??= attempt(makeRootsFile)
+    // The system may empty its temporary folder while a server runs.
+    if (kindIfSeen(facts.rootsFile ?? '') === undefined) facts.rootsFile = attempt(makeRootsFile)
     return facts.rootsFile
   }
 
@@ -127,6 +129,7 @@ export class Sessions extends SessionTree<Facts> {
         if (works || willBeWoken) {
           // The idle event belonged to an earlier turn.
           idle = false
+          idleSince = undefined
           continue
         }
         if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED } as const

@@ -56,6 +56,7 @@ export interface SessionInfo {
   readonly title?: string
   /** ms since the epoch. */
   readonly time?: { readonly created: number }
+  readonly permission?: readonly PermissionRule[]
 }
 
 export type PermissionRule = Readonly<{ permission: string; pattern: string; action: 'allow' | 'deny' | 'ask' }>
@@ -226,6 +227,13 @@ export function isGone(error: unknown): boolean {
 export function need<T>({ data, error }: Awaited<Reply<T>>, call: string, session?: string): T {
   if (data === undefined || data === null) throw new HostRefusal(call, error, session)
   return data
+}
+
+/** For a session below another one: what that one may not do, as for OpenCode's `task` (1.18.34), and `denied` tools. */
+export async function childPermission(client: HostClient, parent: string, denied: readonly string[]) {
+  const { permission: rules = [] } = need(await client.session.get({ path: { id: parent } }), 'session.get', parent)
+  const inherited = rules.filter(({ permission, action }) => action === 'deny' || permission === 'external_directory')
+  return [...inherited, ...denied.map((permission) => ({ permission, pattern: '*', action: 'deny' }) as const)]
 }
 
 export async function knownAgents(client: HostClient): Promise<AgentInfo[]> {

@@ -81,12 +81,14 @@ export async function lastManner(client: HostClient, session: string): Promise<M
   }
 }
 
-/** `failed`: also after a compaction (1.18.34: the session becomes idle). `well`: the only end that a guard may answer. */
+/**
+ * `failed`: also after a compaction (1.18.34: the session becomes idle). `open`: also if a message came after the answer,
+ * as from another plugin. `well`: the only end that a guard may answer.
+ */
 function endOf(answer: AssistantMessage | undefined, user: UserMessage | undefined): 'open' | 'failed' | 'well' {
-  if (answer === undefined || answer.error !== undefined || answer.parentID !== user?.id) return 'failed'
-  if (answer.summary === true) return 'failed'
+  if (answer === undefined || answer.error !== undefined || answer.summary === true) return 'failed'
   // After an error, the event comes before the error is on disk.
-  if (answer.time.completed === undefined) return 'open'
+  if (answer.parentID !== user?.id || answer.time.completed === undefined) return 'open'
   return answer.finish === undefined || answer.finish === 'tool-calls' ? 'failed' : 'well'
 }
 

@@ -26,6 +26,7 @@ import { resumeRun, startRun, steer } from '../../run/store/run.ts'
 import { requireTrust, trustRun } from '../../run/store/run-trust.ts'
 import { readState, requireState, runEntry } from '../../run/store/state-store.ts'
 import { type Agent, CONVERSATION_DELETED } from '../sessions.ts'
+import type { DrivenRuns } from './driven-runs.ts'
 import { callerManner, createPhases, endOf, type PhasePorts, type Phases } from './phase-runner.ts'
 
 const LOOK_MS = 2_000
@@ -46,8 +47,7 @@ interface DriverPorts extends PhasePorts {
   readonly packageFolder: string
   /** The project's root first. */
   readonly findRoots: (conversation: string) => readonly string[]
-  /** The paths of their folders. */
-  readonly driven: Set<string>
+  readonly driven: DrivenRuns
 }
 
 type Caller = Agent & Readonly<{ manner: Manner }>
@@ -73,8 +73,8 @@ export function createDriver(ports: DriverPorts) {
       return 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.'
     }
     const folder = locate(request, caller.root)
-    if (driven.has(folder.path)) return `${workflowOf(folder)} is already running: wait for it.`
-    driven.add(folder.path)
+    if (driven.has(folder.path, caller.root)) return `${workflowOf(folder)} is already running: wait for it.`
+    driven.add(folder.path, caller.root)
     const signals = [sessions.deletionOf(session), ...(signal === undefined ? [] : [signal])]
     try {
       const manner = await callerManner(ports.client, session)
@@ -89,7 +89,7 @@ export function createDriver(ports: DriverPorts) {
       }
       return await drive(folder, { ...caller, manner }, AbortSignal.any(signals))
     } finally {
-      driven.delete(folder.path)
+      driven.delete(folder.path, caller.root)
     }
   }
 
@@ -112,7 +112,7 @@ export function createDriver(ports: DriverPorts) {
     if (folder !== undefined) return folder
     // The folder of a starting run appears a moment later.
     const starting = taskFolderBelow(root, task)
-    if (driven.has(starting.path)) return starting
+    if (driven.has(starting.path, conversation)) return starting
     if (roots.length === 0) throw new PostflightError('root-none', { start: cwd })
     throw new PostflightError('task-unknown', { task, specs: path.join(root, SPECS_FOLDER), wanted: 'workflow' })
   }

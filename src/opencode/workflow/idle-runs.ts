@@ -9,13 +9,14 @@ import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { planningNotice } from '../../run/run-messages.ts'
 import { findActiveRuns, unusableNotice, unusableRecord, updateRunWait } from '../../run/store/active-runs.ts'
+import type { DrivenRuns } from './driven-runs.ts'
 
 /**
  * The next prompt needs a call of our tool. The agent is asked once per state: asking again without progress would begin
  * a loop.
  */
 
-export function createIdleRuns(driven: ReadonlySet<string>) {
+export function createIdleRuns(driven: DrivenRuns) {
   /** The last transition at which the agent got the request. */
   const notified = new Map<string, number>()
 
@@ -25,7 +26,7 @@ export function createIdleRuns(driven: ReadonlySet<string>) {
     const isStopping = ({ hostSession, stopRequestedMs }: WorkflowState): boolean =>
       hostSession === session && stopRequestedMs !== undefined
     const { runs: active, problems } = findActiveRuns(event === 'Stop' ? roots : [], occasion)
-    const runs = active.filter(({ folder }) => !driven.has(folder.path))
+    const runs = active.filter(({ folder }) => !driven.has(folder.path, session))
     const waiting = runs.find(({ folder, state }) => {
       const { kind } = needOf(state)
       if (kind === 'approval' || kind === 'stop') return false

@@ -1,5 +1,5 @@
 import { sleep } from '../../disk/age.ts'
-import type { HostClient, PermissionRule } from '../../hosts/opencode/api.ts'
+import type { HostClient } from '../../hosts/opencode/api.ts'
 import * as api from '../../hosts/opencode/api.ts'
 import { lastManner, type Manner } from '../../hosts/opencode/conversation.ts'
 import { MAIN_AGENT } from '../../hosts/payload.ts'
@@ -12,10 +12,7 @@ import type { SubAgentGuard } from '../guard/prompt-guards.ts'
 import { type Agent, CONVERSATION_DELETED, type Sessions } from '../sessions.ts'
 
 /** No person can answer a question there, and a run inside a run would not end. */
-const PERMISSION: readonly PermissionRule[] = [
-  { permission: 'question', pattern: '*', action: 'deny' },
-  { permission: api.WORKFLOW_TOOL, pattern: '*', action: 'deny' },
-]
+const DENIED = ['question', api.WORKFLOW_TOOL]
 
 /** OpenCode deletes the sessions below a conversation first (1.18.34). */
 const DELETION_MS = 1_000
@@ -89,7 +86,8 @@ export function createPhases({ client, sessions, subAgents }: PhasePorts, caller
 
   async function createChild(work: DueWork, title: string): Promise<Child> {
     const manner = await phaseManner(client, work, caller.manner, notes)
-    const body = { parentID: caller.session, title, agent: manner.agent, permission: PERMISSION }
+    const permission = await api.childPermission(client, caller.session, DENIED)
+    const body = { parentID: caller.session, title, agent: manner.agent, permission }
     const { id } = api.need(await client.session.create({ body }), 'session.create')
     sessions.of(id).isPhase = true
     return { session: id, manner }

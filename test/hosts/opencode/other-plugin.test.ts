@@ -28,8 +28,7 @@ describe.skipIf(hostsSkipped())('the plugin of the documentation', () => {
   it('nudges, recovers and asks a sub-agent, which is a session of its own', async () => {
     expect(EXAMPLE).toContain('spawnAgent')
     const main = [
-      read('a.txt', 'b.txt', 'c.txt'),
-      call('read', {}, '{"filePath": "a'),
+      ...[read('a.txt', 'b.txt', 'c.txt'), call('read', {}, '{"filePath": "a')],
       call('second_opinion', { question: 'ACTOR:friend Is it good?' }),
       say('Done.'),
     ]

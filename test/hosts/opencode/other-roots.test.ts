@@ -40,17 +40,13 @@ it.skipIf(hostsSkipped())(
   'a run that `cd ../worktree && postflight workflow start` began is found by the tool',
   async () => {
     const guarded = withOtherRoot()
-    guarded.project.write(
-      'flow.json',
-      '{ "name": "flow", "phases": [{ "id": "a", "prompt": "p", "artifact": "a.md" }] }',
-    )
+    const phases = [{ id: 'a', prompt: 'p', artifact: 'a.md' }]
+    guarded.project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
     const start = 'postflight workflow start 7 flow --definition ../project/flow.json'
     const lines = [
       bash(`${start} && postflight workflow stop 7`),
       bash(`cd ../worktree && ${start} && touch specs/007_flow/a.md`),
-      say('Started.'),
-      runWorkflow('007_flow'),
-      say('Done.'),
+      ...[say('Started.'), runWorkflow('007_flow'), say('Done.')],
     ]
     const { model } = await guarded.talk({ main: lines }, { turns: 5 })
     expect(model.turns('main').at(-1)?.lastToolResult).toContain('The workflow of task 007_flow is completed.')

@@ -142,9 +142,7 @@ const byOpenCode: Driver = async (project, answer) => {
 
 const MODEL = { providerID: 'p', modelID: 'm' }
 
-interface OfSession {
-  readonly path: { readonly id: string }
-}
+type OfSession = { readonly path: { readonly id: string } }
 
 /** OpenCode's server, with an agent that answers each prompt to a session of a phase. */
 function serverFor(answer: () => Promise<void>) {
@@ -185,9 +183,7 @@ async function play(driver: Driver, { phases, work, rests = [] }: Story, make: (
   const project = make()
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
   const left = [...work]
-  const run = await driver(project, async () => {
-    await (left.shift() ?? nothing)(project)
-  })
+  const run = await driver(project, async () => void (await (left.shift() ?? nothing)(project)))
   await run()
   for (const act of rests) {
     await act(project)

@@ -28,10 +28,7 @@ describe('the hooks of several parts', () => {
         await pause(pauseMs)
         said.push(`${name} ended`)
       },
-      async 'chat.message'() {
-        await pause(pauseMs)
-        said.push(name)
-      },
+      'chat.message': () => pause(pauseMs).then(() => void said.push(name)),
     })
     const hooks = composeHooks([part('one', 20), {}, part('two', 1)])
     await hooks.event?.({ event: { type: 'x' } })
@@ -51,14 +48,12 @@ describe('the hooks of several parts', () => {
   })
 })
 
+const NO_ACCESS = Object.assign(new Error('EACCES: no'), { code: 'EACCES', path: '/x' })
 const INTERNAL = 'internal error (post-read nudge, tool.execute.after:'
 it.each([
   [new Error('broken'), `${INTERNAL} broken). Please report it.`],
   [null, `${INTERNAL} null). Please report it.`],
-  [
-    Object.assign(new Error('EACCES: no'), { code: 'EACCES', path: '/x' }),
-    'cannot write /x (EACCES): check its permissions and the free space.',
-  ],
+  [NO_ACCESS, 'cannot write /x (EACCES): check its permissions and the free space.'],
 ])('a fault in a factory is logged and does not reach the session: %s', async (error, line) => {
   const logged: string[] = []
   const client = {
@@ -103,7 +98,6 @@ describe('an error about JSON', () => {
     `The arguments provided to the tool are invalid: Invalid input for tool read: JSON parsing failed: Text: {"a": Unterminated string.\nError message: JSON Parse error: ${message}`
 
   const V8 = 'SyntaxError:'
-
   // As Bun says it in the tool `invalid`, and as V8 and Python do.
   it.each([
     ['unterminated', invalid('Unterminated string'), `${V8} Unterminated string in JSON at position 12 (line 1)`],
@@ -235,8 +229,7 @@ describe('a failed delegation', () => {
     const error = 'Unknown agent type: nobody is not a valid agent type'
     const part = { id: 'prt_1', type: 'tool', tool: 'task', state: { status: 'error', error } }
     const messages = [{ info: { role: 'assistant' }, parts: [part] }] as unknown as Message[]
-    const kept = [...messages]
-    for (const list of [messages, kept]) {
+    for (const list of [messages, [...messages]]) {
       await hooks['experimental.chat.messages.transform']({}, { messages: list })
       expect(list[0]?.parts[0]?.state?.error).toMatch(/^Unknown agent type[^\n]*\n\n.*Agents: general\. /)
     }

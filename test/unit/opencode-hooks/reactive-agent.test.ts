@@ -13,6 +13,7 @@ function clientWith(parents: Table<string | undefined>, busy: Table<unknown> | u
   return { session: { get, status: async () => ({ data: busy }) } } as unknown as HostClient
 }
 
+const RULE = { tool: 'bash', command: 'git *', prompt: 'p' }
 const BUSY = { child: { type: 'busy' } }
 const CALL = { tool: 'bash', sessionID: 's', callID: 'c' }
 const ABORTED = { name: 'MessageAbortedError' }
@@ -70,10 +71,9 @@ describe('a call that waits', () => {
 })
 
 describe('what was found', () => {
-  const failed = (callID: string, sessionID = 's'): Message => {
-    const state = { status: 'error', error: 'failed' }
-    return { info: { sessionID }, parts: [{ type: 'tool', callID, state }] } as unknown as Message
-  }
+  const part = { type: 'tool', state: { status: 'error', error: 'failed' } }
+  const failed = (callID: string, sessionID = 's') =>
+    ({ info: { sessionID }, parts: [structuredClone({ ...part, callID })] }) as unknown as Message
 
   it('is added once to a text, or to the parts of an MCP server', () => {
     const findings = new Findings()
@@ -118,11 +118,8 @@ describe('what was found', () => {
 
 describe('the reactive hook', () => {
   it('asks OpenCode nothing about calls without a rule', async () => {
-    const get = () => {
-      throw new Error('asked')
-    }
-    const client = new Proxy({}, { get })
-    const hooks = createReactiveAgentHook({ client, directory: '/' }, [{ tool: 'bash', command: 'git *', prompt: 'p' }])
+    const client = new Proxy({}, { get: () => expect.fail('asked') })
+    const hooks = createReactiveAgentHook({ client, directory: '/' }, [RULE])
     await hooks['tool.execute.before'](CALL, { args: { command: 'ls' } })
     const output: ToolOutput = { output: 'x' }
     await hooks['tool.execute.after'](CALL, output)
@@ -142,9 +139,7 @@ describe('the reactive hook', () => {
         prompt: async () => ({ data: { info: { role: 'assistant' }, parts: [{ type: 'text', text }] } }),
       },
     }
-    return createReactiveAgentHook({ client, directory: '/' }, [
-      { tool: 'bash', command: 'git *', prompt: 'p', answer },
-    ])
+    return createReactiveAgentHook({ client, directory: '/' }, [{ ...RULE, answer }])
   }
 
   it.each([

@@ -10,6 +10,7 @@ import {
   spawnAgent,
 } from '../../../src/opencode-hooks/spawn-agent.ts'
 
+const DENIED = { permission: 'bash', pattern: 'git push*', action: 'deny' }
 const NEVER = new Promise<never>(() => {})
 
 type Answer = { data?: unknown; error?: unknown }
@@ -38,8 +39,10 @@ function fakeClient(options: FakeOptions = {}) {
     tool: { ids: async () => ({ data: ['bash', 'read', 'edit', 'write', 'task', 'question', 'webfetch'] }) },
     mcp: { status: async () => ({ data: options.servers ?? {} }) },
     session: {
-      create: () => {
+      get: async () => ({ data: { id: 'ses_main', permission: [DENIED] } }),
+      create: ({ body: { permission } }: { body: { permission: readonly object[] } }) => {
         calls.push('create')
+        expect(permission[0], 'what its parent may not do').toEqual(DENIED)
         return options.create ?? Promise.resolve({ data: { id: 'ses_child' } })
       },
       messages: async () => ({ data: messages }),
@@ -150,9 +153,8 @@ describe('spawnAgent', () => {
   it('interrupts the sub-agent when the signal is raised', async () => {
     const { client, calls } = fakeClient({ answer: () => NEVER })
     const controller = new AbortController()
-    const pending = spawnAgent(client, { ...REQUEST, signal: controller.signal })
     setTimeout(() => controller.abort(), 20)
-    expect(await pending).toEqual({ why: 'it was interrupted' })
+    expect(await spawnAgent(client, { ...REQUEST, signal: controller.signal })).toEqual({ why: 'it was interrupted' })
     expect(calls).toEqual(['create', 'prompt', 'abort'])
   })
 
@@ -175,7 +177,7 @@ describe('spawnAgent', () => {
 
 describe('deniedTools', () => {
   const denied = async (allowed?: readonly string[], servers: Record<string, unknown> = {}): Promise<string[]> =>
-    Object.keys(await deniedTools(fakeClient({ servers }).client, allowed)).sort()
+    (await deniedTools(fakeClient({ servers }).client, allowed)).sort()
 
   it('always denies what would start other agents or ask a person', async () => {
     expect(await denied()).toEqual(['question', 'task', 'workflow_run'])
@@ -204,6 +206,5 @@ describe('deniedTools', () => {
 
 it('spawned sessions are remembered, the newest 1,000 of them', () => {
   for (let number = 0; number <= 1_000; number++) noteSpawned(`ses_${number}`)
-  const sessions = ['ses_0', 'ses_1', 'ses_1000', 'ses_other']
-  expect(sessions.filter(isSpawned)).toEqual(['ses_1', 'ses_1000'])
+  expect(['ses_0', 'ses_1', 'ses_1000', 'ses_other'].filter(isSpawned)).toEqual(['ses_1', 'ses_1000'])
 })

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -7,16 +7,15 @@ import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation
 import { createInLoopGuard } from '../../../src/opencode/guard/in-loop.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
 import { Sessions, tellShell } from '../../../src/opencode/sessions.ts'
+import { DrivenRuns } from '../../../src/opencode/workflow/driven-runs.ts'
 import { addWorkflowCommand, commandWords, createDriver } from '../../../src/opencode/workflow/driver.ts'
 import { toastOf } from '../../../src/opencode-hooks/factory.ts'
 import '../../support/command-sentences.ts'
 
 describe('a process that ends at the first idle', () => {
   const started = (words: string): string[] => ['bun', '/$bunfs/root/src/index.js', ...words.split(' ').filter(Boolean)]
-
-  it.each([
-    ...['run', 'run go', '--log-level INFO run go', '--print-logs run', 'run --attach', '-m a/b run x', 'github run'],
-  ])('can be `opencode %s`', (words) => expect(isOneShot(started(words))).toBe(true))
+  const ONE_SHOT = ['run', 'run go', '--log-level INFO run go', '--print-logs run', 'run --attach', '-m a/b run x']
+  it.each([...ONE_SHOT, 'github run'])('can be `opencode %s`', (words) => expect(isOneShot(started(words))).toBe(true))
 
   it.each(['serve', 'serve --port 0', 'web', 'acp', '', '/home/me/run', '--prompt run', '--continue', '--agent run'])(
     'cannot be `opencode %s`',
@@ -43,21 +42,39 @@ it('of a session only the parent and the birth are kept: OpenCode also gives the
   expect(sessions.of('s').info).toEqual({ parentID: 'p', bornMs: 7 })
 })
 
-it('a first run, in a folder behind a link, is known by its real path before it has made specs/', async () => {
+it('the file for roots is made again if the system has emptied its temporary folder', () => {
+  const sessions = new Sessions({} as never)
+  const file = String(sessions.rootsFileOf('s'))
+  rmSync(join(file, '..'), { recursive: true })
+  expect(realpathSync(String(sessions.rootsFileOf('s')))).not.toBe(file)
+  expect(sessions.rootsFileOf('s')).toBe(sessions.rootsFileOf('s'))
+  sessions.dispose()
+})
+
+it('a first run of any process, in a folder behind a link, is known by its real path before it has made specs/, until that process is killed', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-')))
   symlinkSync('.', join(folder, 'link'))
-  const driven = new Set([join(folder, 'specs/007_flow')])
+  const [other, driven] = [1, 2].map(() => new DrivenRuns({ XDG_STATE_HOME: folder })) as [DrivenRuns, DrivenRuns]
+  const [place, notes] = [join(folder, 'specs/007_flow'), join(folder, 'postflight-guard/driven')]
+  other.add(place, 's')
   const sessions = { identify: async () => ({ root: 's' }), lineageOf: async () => [] }
   const driver = createDriver({ sessions, driven, folder: join(folder, 'link'), findRoots: () => [] } as never)
   const run = (task: string, definition: string) => driver.run('s', { task, definition, inputs: [] }, undefined)
   const answers = [await run('7_flow', 'flow.yaml'), await run('007_flow', ''), await run('008_x', '')]
   const running = 'The workflow of task 007_flow is already running: wait for it.'
   expect(answers).toEqual([running, running, expect.stringMatching(/^no specs\/ folder/)])
+  expect(driven.has(place, 'another conversation')).toBe(false)
+  const note = join(notes, String(readdirSync(notes)))
+  utimesSync(note, 0, 0)
+  expect(driven.has(place, 's')).toBe(false)
+  writeFileSync(note, String(2 ** 30))
+  expect(driven.has(place, 's')).toBe(false)
+  other.delete(place, 's')
+  expect(readdirSync(notes)).toEqual([])
   rmSync(folder, { recursive: true })
 })
 
 it.each([
-  ['the same text again', 'Found a.', 'Found a.', 'Found a.'],
   ['the first report, extended', 'Found a.', 'All done.\nFound a.\nFound b.', 'All done.\nFound a.\nFound b.'],
   ['a single word', 'Found a.', 'Done.', 'Found a.\n\nDone.'],
   ['a part of the first report', 'Found a. Found b.', ' Found b.\n', 'Found a. Found b.'],
@@ -83,7 +100,6 @@ it.each([
   ['"7 \\"my flow.json\\""', ['7', 'my flow.json']],
   ["7 'my flow.json'", ['7', 'my flow.json']],
   ['7 "my flow.json"', ['7', 'my flow.json']],
-  ['"7"', ['7']],
   ['7 C:\\flows\\"a b".json', ['7', 'C:\\flows\\"a', 'b".json']],
   ['', []],
   ['" "', []],
@@ -109,9 +125,8 @@ it('a prompt of ours runs in the same way as the user message before it', () => 
   const model = { providerID: 'p', modelID: 'm' }
   const message = { id: 'msg_1', role: 'user', sessionID: 'ses_1', agent: 'plan' } as const
   expect(mannerOf({ ...message, model })).toEqual({ agent: 'plan', model })
-  const more = { variant: 'high', system: 'Be brief.' }
   const full = { ...message, model: { ...model, variant: 'high' }, system: 'Be brief.' }
-  expect(mannerOf(full)).toEqual({ agent: 'plan', model, ...more })
+  expect(mannerOf(full)).toEqual({ agent: 'plan', model, variant: 'high', system: 'Be brief.' })
 })
 
 it('the command is added to a configuration with and without other commands, and never replaces one of its name', () => {
@@ -139,7 +154,7 @@ describe('the last turn', () => {
     parts: [{ type: 'text', text: `step ${number}` }],
   })
 
-  it.each([1, 19, 20, 200])('of %i steps has its end and the settings of its message', async (count) => {
+  it.each([1, 19, 20, 200])('of %i steps has its end and settings, and is open if a message follows', async (count) => {
     const finish = (at: number): string => (at === count ? 'stop' : 'tool-calls')
     const all = [user, ...Array.from({ length: count }, (_, index) => step(index + 1, finish(index + 1)))]
     const session = {
@@ -148,11 +163,11 @@ describe('the last turn', () => {
         data: all.find(({ info }) => info.id === path.messageID),
       }),
     }
-    expect(await readLastTurn({ session } as never, 'ses_1')).toEqual({
-      manner: { agent: 'build', model },
-      answer: { id: `msg_${count}`, text: `step ${count}` },
-      ended: 'well',
-      error: undefined,
-    })
+    const manner = { agent: 'build', model }
+    const answer = { id: `msg_${count}`, text: `step ${count}` }
+    const turn = await readLastTurn({ session } as never, 'ses_1')
+    expect(turn).toEqual({ manner, answer, ended: 'well', error: undefined })
+    all.push({ ...user, info: { ...user.info, id: 'another' } })
+    expect(await readLastTurn({ session } as never, 'ses_1')).toMatchObject({ ended: 'open', error: undefined })
   })
 })
