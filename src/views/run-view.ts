@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
-import { commandLine, resumeSharedLine } from '../kernel/command-line.ts'
+import { resumeSharedLine } from '../kernel/command-line.ts'
 import { approval, counted, inLine, oneLine, quote } from '../kernel/text.ts'
 import { formatAge, toIso } from '../kernel/time.ts'
 import type { CommandContext } from '../project/command-context.ts'
-import { type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { runCommandLine, type TaskFolder } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
 import { type PhaseStatus, phaseStatuses, runStatus } from '../run/machine/picture.ts'
 import {
@@ -154,7 +154,7 @@ function sharedNotes(context: CommandContext, folder: TaskFolder, state: Workflo
 }
 
 export function notPublished({ rootOption }: CommandContext, folder: TaskFolder, problem: string): string {
-  const publish = commandLine(['workflow', 'publish', taskWord(folder)], rootOption)
+  const publish = runCommandLine(folder, 'publish', rootOption)
   return `not published: ${quote(problem)}. The next command of the run tries again, or \`${publish}\``
 }
 
@@ -169,7 +169,7 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
     skipped: paint.yellow('–'),
     waiting: '·',
   }
-  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
+  const command = (word: string): string => runCommandLine(folder, word, rootOption)
   const artifact = `${folder.relative}/${currentPhase(state).artifact ?? ''}`
   const warning = paint.yellow('!')
   // Those of this visit are listed below, if they can be tried again.

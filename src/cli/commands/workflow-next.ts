@@ -1,8 +1,7 @@
 import type * as z from 'zod/mini'
-import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runCommandLine, type TaskFolder } from '../../project/task-folder.ts'
 import { cameBack, driveRun, dueOf, peekTurn, runningCheck, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf, type TurnEnds } from '../../run/machine/prompt.ts'
@@ -93,7 +92,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   if (turn.command === 'interrupted') {
     return wait(`the check \`${quote(turn.run ?? '', 200)}\` was interrupted, so nothing was counted`, 1)
   }
-  const line = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
+  const line = (word: string): string => runCommandLine(folder, word, context.rootOption)
   const resume = line('resume')
   if (turn.command === 'none') {
     const { hostSession = '' } = turn.state

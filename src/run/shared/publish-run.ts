@@ -1,11 +1,10 @@
 import { newNonce } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, retryWhileLocked } from '../../disk/lock.ts'
-import { commandLine } from '../../kernel/command-line.ts'
 import { argumentsOf, asPostflightError, messageOf, PostflightError } from '../../kernel/errors.ts'
 import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
 import { shellWord } from '../../kernel/text.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
-import { pathInSpecs, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { pathInSpecs, runCommandLine, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isResumable } from '../machine/position.ts'
 import { end, type WorkflowState } from '../machine/state.ts'
 import { formatState } from '../machine/state-file.ts'
@@ -244,7 +243,7 @@ function refIsGone(attempt: Attempt): [reason: string, advice: string] {
 }
 
 function shareLine(attempt: Attempt): string {
-  return commandLine(['workflow', 'share', taskWord(attempt.folder)], rootOf(attempt))
+  return runCommandLine(attempt.folder, 'share', rootOf(attempt))
 }
 
 /** The record keeps the advice, which another command may print elsewhere. */

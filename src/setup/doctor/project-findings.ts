@@ -14,7 +14,7 @@ import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { faultsOf, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
 import { newProjectFolder, newRootFolder } from '../../project/new-task-folder.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runCommandLine, type TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
 import { type ListedRunFiles, runFileOf } from '../../run/store/run-file.ts'
@@ -182,10 +182,9 @@ function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext, l
   const run = runStatus(folder)
   if (run === undefined) return undefined
   const { note, state } = run
-  const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
-  const resume = command('workflow', 'resume')
+  const resume = runCommandLine(folder, 'resume', rootOption)
   // Doctor is for a person. Text for an agent never offers to end its run.
-  const resumeOrAbort = `${resume}, or ${command('workflow', 'abort')}`
+  const resumeOrAbort = `${resume}, or ${runCommandLine(folder, 'abort', rootOption)}`
   const wrong = (what: string, fix: string): DoctorFinding => bad('workflow', `${folder.relative}: ${what}`, fix)
   if (state === undefined) return bad('workflow', note, 'repair that file by hand, or move it away')
   if (state.outcome === 'stalled' && !state.settled) {
