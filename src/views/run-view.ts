@@ -21,7 +21,7 @@ import { isApprovalDue } from '../run/machine/steering.ts'
 import { shareOf } from '../run/shared/share-record.ts'
 import { progress, stepsInWork } from '../run/store/active-runs.ts'
 import { listedIn } from '../run/store/observe-run.ts'
-import { runFileOf } from '../run/store/run-file.ts'
+import { hasRunFile } from '../run/store/run-file.ts'
 import * as field from './documents.ts'
 
 export const runDocument = () => {
@@ -109,7 +109,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     started_at: toIso(state.startedMs),
     updated_at: toIso(state.updatedMs),
     age_ms: Math.round(nowMs - state.updatedMs),
-    run_file: runFileOf(folder, state.id) !== undefined,
+    run_file: hasRunFile(folder, state.id),
     shared: sharedData(folder, state),
     phases: state.definition.phases.map((phase, index) => ({
       id: phase.id,

@@ -18,7 +18,7 @@ import { afterSessionStart, afterWaitEvent } from '../machine/agent-stop.ts'
 import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { stepWords } from '../run-messages.ts'
-import { eachRunFile, type ListedRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
+import { eachRunFile, hasRunFile, type ListedRunFiles, type RunFile, removeRunFile } from './run-file.ts'
 import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
 
 export type UnusableRun = SearchProblem & Readonly<{ root: string; task: string | undefined }>
@@ -104,7 +104,7 @@ export function listActiveRuns(root: string, nowMs: number): UnfinishedWorkflow[
 function statusOf(folder: TaskFolder, state: WorkflowState, listed: ListedRunFiles): UnfinishedStatus | undefined {
   const { active, outcome, settled, id } = state
   if (!active) return outcome === 'stalled' && !settled ? 'stalled' : undefined
-  if (runFileOf(folder, id, listed) === undefined) return 'lost'
+  if (!hasRunFile(folder, id, listed)) return 'lost'
   return needOf(state).kind === 'approval' ? 'approval' : 'running'
 }
 

@@ -17,7 +17,7 @@ import { newProjectFolder, newRootFolder } from '../../project/new-task-folder.t
 import { runCommandLine, type TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
-import { type ListedRunFiles, runFileOf } from '../../run/store/run-file.ts'
+import { hasRunFile, type ListedRunFiles } from '../../run/store/run-file.ts'
 import { addIgnored, IGNORED, LOCAL_FILES } from '../ignored-files.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { settingsLocations } from '../install/wiring.ts'
@@ -191,7 +191,7 @@ function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext, l
     return wrong(state.why === undefined ? note : `${note}: ${quote(state.why)}`, resumeOrAbort)
   }
   if (!state.active) return undefined
-  if (runFileOf(folder, state.id, listed) === undefined) {
+  if (!hasRunFile(folder, state.id, listed)) {
     return wrong(`${note}, but its run file is missing, so hooks ignore it`, resume)
   }
   const unwritable = findUnwritable(folder, WORKFLOW_FOLDER)

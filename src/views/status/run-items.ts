@@ -10,7 +10,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { shareOf } from '../../run/shared/share-record.ts'
 import { locationText } from '../../run/store/active-runs.ts'
-import { type ListedRunFiles, runFileOf } from '../../run/store/run-file.ts'
+import { hasRunFile, type ListedRunFiles } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { problemSentence, type StatusItem, type StatusKind, sessionFact, statusItem, taskName } from './status-items.ts'
 
@@ -26,7 +26,7 @@ export function runItems(context: CommandContext, folders: readonly TaskFolder[]
       const kind = runStatus(state)
       if (kind === 'completed') return { kind, task, host_session: state.hostSession ?? null }
       // After the state: a run file is made before its state becomes active.
-      const isLost = state.active && runFileOf(folder, state.id, listed) === undefined
+      const isLost = state.active && !hasRunFile(folder, state.id, listed)
       return itemOf(context, kind, folder, state, isLost)
     } catch (error) {
       const message = messageOf(error)
