@@ -1,6 +1,6 @@
 import { commandLine } from '../kernel/command-line.ts'
 import type { CommandContext } from '../project/command-context.ts'
-import { DONE_STANDING, repairDoneFile } from './done-rules.ts'
+import { DONE_STATUS_TEXTS, repairDoneFile } from './done-rules.ts'
 import { doneStatus, mainWithDoneFile } from './trust-store.ts'
 
 /** Undefined without `specs/done.yaml` and without trusted rules. */
@@ -25,5 +25,5 @@ export async function doneFinding(context: CommandContext, root: string) {
         ? `if you removed it: ${trust} (forgets its rules); otherwise put the file back`
         : null,
   }
-  return { standing, message: DONE_STANDING[standing], fix: fixes[standing] }
+  return { standing, message: DONE_STATUS_TEXTS[standing], fix: fixes[standing] }
 }

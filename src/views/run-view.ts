@@ -5,7 +5,7 @@ import { formatAge, toIso } from '../kernel/time.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { runCommandLine, type TaskFolder } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
-import { type PhaseStatus, phaseStatuses, runStatus } from '../run/machine/picture.ts'
+import { type PhaseStatus, phaseStatuses, shownStatus } from '../run/machine/picture.ts'
 import {
   currentPhase,
   isFromBefore,
@@ -78,7 +78,7 @@ export const runDocument = () => {
 
 export type RunDocument = field.DocumentOf<typeof runDocument>
 
-export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {
+export function runExitCode({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {
   return active || outcome === 'completed' ? 0 : 1
 }
 
@@ -231,7 +231,7 @@ function givenUpNotes(state: WorkflowState, retry: string, { paint }: CommandCon
 
 function statusText(state: WorkflowState): string {
   if (!state.active) return state.outcome ?? ''
-  return state.stopRequestedMs === undefined ? runStatus(state) : 'stopping'
+  return state.stopRequestedMs === undefined ? shownStatus(state) : 'stopping'
 }
 
 export function historyLine(entry: HistoryEntry, phaseWidth: number): string {

@@ -7,7 +7,7 @@ import { unsearchable } from '../../kernel/error-messages.ts'
 import { messageOf, PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { counted, inLine, oneLine } from '../../kernel/text.ts'
-import { checkCommand } from '../../marker/check-messages.ts'
+import { shortCommand } from '../../marker/check-messages.ts'
 import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '../../marker/marker-record.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
@@ -155,7 +155,7 @@ function cleanSummary(root: string, session: string | undefined, { records, clea
 function clearedText(cleared: readonly MarkerRecord[]): string {
   if (cleared.length === 0) return 'nothing was cleared'
   const text = `${cleared.length} cleared`
-  const commands = passedIn(cleared).map(checkCommand).join(', ')
+  const commands = passedIn(cleared).map(shortCommand).join(', ')
   if (commands === '') return text
   const { length } = cleared.filter(({ passed }) => passed.length > 0)
   return length < cleared.length

@@ -8,7 +8,7 @@ import { type DuePrompt, type DueWork, stepsOf, type TurnEnds } from '../../run/
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import * as field from '../../views/documents.ts'
-import { exitCodeOf } from '../../views/run-view.ts'
+import { runExitCode } from '../../views/run-view.ts'
 import { type Declaration, type Result, RUN_EXIT_CODES, type Run, TASK, timeoutOption } from '../command.ts'
 import { checkIsRunning, publishChange, requireRunFolder } from '../runs.ts'
 
@@ -116,7 +116,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   if (command === 'wait' && turn.wait !== undefined) return wait(`waits for: ${quote(turn.wait.for, 500)}`, 0)
   const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
   const lines = [...turnLines({ ...turn, due }), ...(need.kind === 'resume' ? [`\`${resume}\` continues it`] : [])]
-  return { exitCode: exitCodeOf(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
+  return { exitCode: runExitCode(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
 }
 
 /** Whether no hook is known to send the next prompt. */

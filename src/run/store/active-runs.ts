@@ -110,7 +110,7 @@ function statusOf(folder: TaskFolder, state: WorkflowState, listed: ListedRunFil
 
 export function noteSessionStarts(runs: readonly UnfinishedWorkflow[], session: string | undefined): Recorded[] {
   const mine = runs.filter(({ expectsStart, hostSession }) => expectsStart && hostSession === session)
-  return mine.flatMap(({ folder }) => changeRun(folder, session, afterSessionStart))
+  return mine.flatMap(({ folder }) => changeRunOfSession(folder, session, afterSessionStart))
 }
 
 /** Never throws. Without `state`, it cannot be read. */
@@ -181,11 +181,11 @@ export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' |
     const announces = kind === 'command' && announcesWait(written, moment, idsIn(output, WAIT_LINE))
     return afterWaitEvent(state, sessionEvent(moment, announces ? 'announcement' : kind), Date.now())
   }
-  return changeRun(folder, session, change, kind === 'stop' ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS)
+  return changeRunOfSession(folder, session, change, kind === 'stop' ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS)
 }
 
 /** Returns the record of a wait that ended. */
-export function changeRun(
+export function changeRunOfSession(
   folder: TaskFolder,
   session: string | undefined,
   change: (state: WorkflowState) => WorkflowState,

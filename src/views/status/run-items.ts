@@ -4,7 +4,7 @@ import { freshStart, inLine, oneLine, quote, shellWord } from '../../kernel/text
 import { formatAge } from '../../kernel/time.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { runCommandLine, type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { runStatus } from '../../run/machine/picture.ts'
+import { shownStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
@@ -23,7 +23,7 @@ export function runItems(context: CommandContext, folders: readonly TaskFolder[]
     try {
       const state = readState(folder)
       if (state === undefined || (!state.active && state.settled)) return []
-      const kind = runStatus(state)
+      const kind = shownStatus(state)
       if (kind === 'completed') return { kind, task, host_session: state.hostSession ?? null }
       // After the state: a run file is made before its state becomes active.
       const isLost = state.active && !hasRunFile(folder, state.id, listed)
