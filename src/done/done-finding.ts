@@ -14,16 +14,10 @@ export async function doneFinding(context: CommandContext, root: string) {
     const invalid = invalidDoneFile(root, standing === 'changed', trust)
     if (invalid !== undefined) return { standing, ...invalid }
   }
-  const fixes = {
-    trusted: null,
-    untrusted: trust,
-    changed: trust,
-    unreadable: repairDoneFile(trust),
-    // `trust` does not forget rules that the main checkout of a linked worktree still has.
-    missing:
-      mainWithDoneFile(root) === undefined
-        ? `if you removed it: ${trust} (forgets its rules); otherwise put the file back`
-        : null,
-  }
-  return { standing, message: DONE_STATUS_TEXTS[standing], fix: fixes[standing] }
+  const message = DONE_STATUS_TEXTS[standing]
+  if (standing === 'unreadable') return { standing, message, fix: repairDoneFile(trust) }
+  if (standing !== 'missing') return { standing, message, fix: standing === 'trusted' ? null : trust }
+  const fix = `if you removed it: ${trust} (forgets its rules); otherwise put the file back`
+  // `trust` does not forget rules that the main checkout of a linked worktree still has.
+  return { standing, message, fix: mainWithDoneFile(root) === undefined ? fix : null }
 }
