@@ -210,7 +210,7 @@ const CHUNKS: readonly (readonly [entry: string, chunk: string])[] = [
   [source('../run/store/run-file.ts'), 'markers'],
   [source('../kernel/file-pattern.ts'), 'markers'],
   ...commandFiles('markers', ['create', 'clear', 'step']),
-  [source('../done/trust-store.ts'), 'done'],
+  [source('../done/done-finding.ts'), 'markers'],
   ...commandFiles('runs', ['workflow-next', 'workflow-status', 'workflow-control', 'workflow-history']),
 ]
 

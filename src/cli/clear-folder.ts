@@ -78,18 +78,9 @@ export async function clearOne(
   const found = contentOf(folder, clearing.returnMeta)
   if (!clearing.isWanted(found)) return undefined
   const before = markersIn(found)
-  const keepsUnchecked =
-    clearing.unchecked || (clearing.orphaned && before.pending !== undefined && mayHaveChecks(before.pending))
-  const keptNames = keepsUnchecked ? uncheckedNames(found) : []
-  const files = found.files.filter((name) => !keptNames.includes(name))
-  // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
-  if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) {
-    const [kept] = keptNames
-    return kept === undefined ? undefined : onlyUnchecked(context, folder, kept)
-  }
   const caller = { session: context.session, runChecks: clearing.runChecks }
-  const skipsChecks = clearing.unchecked || clearing.orphaned
-  const decision = skipsChecks ? NO_CHECKS : decideFolder(before.pending, before.abandoned, caller)
+  const { kept, keepsUnchecked, files, skipsChecks, decision } = planClearing(found, caller, clearing)
+  if (files.length === 0) return kept === undefined ? undefined : onlyUnchecked(context, folder, kept)
   const { commands } = decision
   const refused = (refusal: Refusal['refusal'], since?: string): ClearResult => {
     const path = pathOf(folder, before, commands[0])
@@ -140,6 +131,19 @@ export async function clearOne(
     ],
   })
   return { ...cleared, settles: result.abandoned.map(({ id }) => id) }
+}
+
+/** No files: nothing is to be cleared. */
+function planClearing(found: FolderContent, caller: Caller, { unchecked, orphaned, isNamed }: Clearing) {
+  const { pending, abandoned } = markersIn(found)
+  const keepsUnchecked = unchecked || (orphaned && pending !== undefined && mayHaveChecks(pending))
+  const keptNames = keepsUnchecked ? uncheckedNames(found) : []
+  const files = found.files.filter((name) => !keptNames.includes(name))
+  // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
+  const isEmpty = files.every((name) => name === RETURN_META_FILE && !isNamed)
+  const skipsChecks = unchecked || orphaned
+  const decision = skipsChecks ? NO_CHECKS : decideFolder(pending, abandoned, caller)
+  return { kept: keptNames[0], keepsUnchecked, files: isEmpty ? [] : files, skipsChecks, decision }
 }
 
 function onlyUnchecked({ rootOption }: CommandContext, folder: TaskFolder, kept: string): ClearResult {

@@ -94,8 +94,8 @@ async function runCommand(
     : await start(context)
   if (typeof outcome === 'number') return outcome
   printResult(outcome, options, stdout)
-  const told = outcome.lines.filter((line) => !outcome.essential?.includes(line))
-  if (!json && !quiet) await explainNpx(told, () => context, stdout, stdout)
+  const inessential = outcome.lines.filter((line) => !outcome.essential?.includes(line))
+  if (!json && !quiet) await explainNpx(inessential, () => context, stdout, stdout)
   return outcome.exitCode ?? 0
 }
 

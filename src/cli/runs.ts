@@ -1,14 +1,13 @@
 import os from 'node:os'
 import path from 'node:path'
 import { kindAt } from '../disk/file-facts.ts'
-import { commandLine } from '../kernel/command-line.ts'
 import { argumentsOf, asPostflightError, messageOf, PostflightError } from '../kernel/errors.ts'
 import { RUN_SHARE_FILE } from '../kernel/files.ts'
 import { oneLine, quote, shellWord } from '../kernel/text.ts'
 import { variable } from '../kernel/values.ts'
 import { since } from '../marker/check-messages.ts'
 import { type CommandContext, recordInJournal, requireTaskFolder } from '../project/command-context.ts'
-import { type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { runCommandLine, type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { endEntries } from '../run/drive.ts'
 import type { Runner, WorkflowState } from '../run/machine/state.ts'
 import type { Machine } from '../run/shared/publish-run.ts'
@@ -113,11 +112,11 @@ export async function publishNow(context: CommandContext, folder: TaskFolder, sh
   return [
     `published to ${remote} as refs/postflight/${state.id}. Everyone who can read that repository can now read the run: all prompts and inputs, artifacts, step results, receipts and history`,
     `  and the name of this machine: ${machine.name} (POSTFLIGHT_MACHINE changes it)`,
-    `  after \`${commandLine(['workflow', 'release', taskWord(folder)], context.rootOption)}\` here, ${elsewhere(folder, remote)}`,
+    `  after \`${runCommandLine(folder, 'release', context.rootOption)}\` here, ${elsewhere(folder, remote)}`,
   ]
 }
 
 export function elsewhere(folder: TaskFolder, remote: string): string {
-  const resume = commandLine(['workflow', 'resume', taskWord(folder)], undefined)
+  const resume = runCommandLine(folder, 'resume', undefined)
   return `another machine continues it with \`${resume} --shared${remote === 'origin' ? '' : ` ${shellWord(remote)}`}\``
 }

@@ -57,7 +57,7 @@ export function makeFolders(folder: string): void {
 
 /** A skill's `git add -A` must not commit it. Never throws: the guard works without it. */
 export function hideFromGit(folder: string): void {
-  attempt(() => createFile(`${folder}/.gitignore`, '*\n', false))
+  attempt(() => createFile(`${folder}/.gitignore`, '*\n', { durable: false }))
 }
 
 export function makeHiddenFolder(folder: string): void {

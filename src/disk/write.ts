@@ -22,8 +22,11 @@ export function sync(path: string): boolean {
   }
 }
 
+type Creation = Readonly<{ durable?: boolean; mode?: number | undefined }>
+
 /** Sync the folder to make the name durable. `durable`: false for a copy of other files' data. */
-export function createFile(path: string, content: string | Uint8Array, durable = true, mode = 0o644): void {
+export function createFile(path: string, content: string | Uint8Array, options: Creation = {}): void {
+  const { durable = true, mode = 0o644 } = options
   const descriptor = fs.openSync(path, 'wx', mode)
   try {
     writeWhole(descriptor, content)
@@ -53,7 +56,7 @@ export function placeNew(temporary: string, path: string, text: string, mode?: n
   } catch (error) {
     if (!UNSUPPORTED.includes(errorCode(error))) throw error
     // No hard links (on Windows, exFAT answers EISDIR): exclusive, but not in one step.
-    createFile(path, text, true, mode)
+    createFile(path, text, { mode })
   }
 }
 
@@ -66,7 +69,7 @@ export function temporaryBeside(path: string): string {
 
 /** `from`: the temporary file, which must be on the same file system. */
 export function replaceFile(path: string, content: string | Uint8Array, from = temporaryBeside(path), durable = true) {
-  createFile(from, content, durable)
+  createFile(from, content, { durable })
   try {
     fs.renameSync(from, path)
   } catch (error) {

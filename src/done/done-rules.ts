@@ -12,7 +12,7 @@ export const DONE_REASON = {
     `You or somebody else changed them during this session. If the changes are not yours: ${command} "<whose>"`,
 } as const
 
-export const DONE_STANDING = {
+export const DONE_STATUS_TEXTS = {
   trusted: 'specs/done.yaml is trusted on this machine',
   untrusted: 'specs/done.yaml says when work is done here, but it is not trusted on this machine, so it has no effect',
   changed: 'specs/done.yaml is not the text that was trusted on this machine; the trusted rules stay in force',
@@ -26,10 +26,10 @@ export function repairDoneFile(trust: string): string {
 
 export const NO_FILE = 'it names no file now; "FOLDER/**" names all files of a folder'
 
-export type DoneStatus = keyof typeof DONE_STANDING
+export type DoneStatus = keyof typeof DONE_STATUS_TEXTS
 
 export function doneAtStart(status: DoneStatus, trust: string): string {
-  return `postflight-guard: ${DONE_STANDING[status]}. Read it, then run \`${trust}\` in your own terminal.`
+  return `postflight-guard: ${DONE_STATUS_TEXTS[status]}. Read it, then run \`${trust}\` in your own terminal.`
 }
 
 export function searchEnded(rule: string, entries: number, seconds: number): string {

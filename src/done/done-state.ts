@@ -188,14 +188,14 @@ export function countAsking(folder: TaskFolder, prompt: string, asked: number): 
 /** Never throws. */
 export function isFirstNotice(folder: TaskFolder, what: string): boolean {
   const note = path.join(folder.path, `told-${sha256(what).slice(0, 16)}`)
-  return succeeds(() => createFile(note, '', false))
+  return succeeds(() => createFile(note, '', { durable: false }))
 }
 
 /** In ms. */
 export function fileSystemNow(folder: string): number {
   const file = temporaryBeside(path.join(folder, 'now'))
   try {
-    createFile(file, '', false)
+    createFile(file, '', { durable: false })
     return fs.lstatSync(file).mtimeMs
   } finally {
     tryRemoveFile(file)

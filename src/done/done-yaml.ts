@@ -14,7 +14,7 @@ export function parseDoneFile(text: string) {
   return 'rules' in result ? result : { faults: read.place(result.faults) }
 }
 
-export function requireRules(text: string) {
+export function requireDoneRules(text: string) {
   const parsed = parseDoneFile(text)
   if ('rules' in parsed) return parsed.rules
   throw faultError(parsed.faults)

@@ -10,7 +10,7 @@ const EXIT_CODE_HINTS: Readonly<Record<number, string>> = {
   143: 'killed by SIGTERM',
 }
 
-export function checkCommand(run: string): string {
+export function shortCommand(run: string): string {
   return oneLine(run, 200)
 }
 
@@ -46,7 +46,7 @@ export function since(sinceMs: number, nowMs: number): string {
 type Ran = Pick<CheckResult, 'run' | 'durationMs'>
 
 export function checkFailed({ run, failure, durationMs }: Ran & { readonly failure: Failure }): string {
-  return `check \`${checkCommand(run)}\` failed (${failureWords(failure)}; ${seconds(durationMs)})`
+  return `check \`${shortCommand(run)}\` failed (${failureWords(failure)}; ${seconds(durationMs)})`
 }
 
 export const NO_OUTPUT = '(it printed nothing)'
@@ -56,7 +56,7 @@ export function outputLines(output: string): string[] {
 }
 
 export function checksPassed(done: readonly Ran[]): string {
-  const checks = done.map(({ run, durationMs }) => `${checkCommand(run)} (${seconds(durationMs)})`)
+  const checks = done.map(({ run, durationMs }) => `${shortCommand(run)} (${seconds(durationMs)})`)
   return `${counted(done.length, 'check')} passed: ${checks.join(', ')}`
 }
 
@@ -65,7 +65,7 @@ export function keptUnchecked(path: string): string {
 }
 
 export function checkList(commands: readonly string[]): string {
-  return commands.map((run) => `\`${checkCommand(run)}\``).join(', ')
+  return commands.map((run) => `\`${shortCommand(run)}\``).join(', ')
 }
 
 const FIELD_KINDS: Record<FieldKind, string> = {

@@ -56,7 +56,7 @@ export function noteGivenUp({ folder, marker }: StoredMarker): void {
     const note = path.join(notes, noteName(folder))
     makeOwnFolder(notes)
     tryRemoveFile(note)
-    createFile(note, `${key}\n`, false)
+    createFile(note, `${key}\n`, { durable: false })
   })
 }
 

@@ -17,13 +17,15 @@ import { isExpired, isUnowned, madeAtMs, markerDisplayPath } from './stored-mark
 export type MarkerView = Readonly<NonNullable<ReturnType<typeof viewMarker>>>
 
 /** Such a marker still blocks stops; one whose file cannot be opened does not. */
-export function unparsedFaults({ state, promised_at: madeAt, problems }: MarkerView): string[] | undefined {
-  if (state !== 'unreadable' || madeAt === null) return undefined
+export function unparsedFaults(view: MarkerView): string[] | undefined {
+  return view.state === 'unreadable' && view.promised_at !== null ? faultsOf(view) : undefined
+}
+
+export function faultsOf({ problems }: MarkerView): string[] {
   return problems.filter((problem) => problem !== UNOWNED_PROBLEM)
 }
 
-export const UNOWNED_PROBLEM =
-  "has no host session, so it blocks any sub-agent's stop and never the main conversation's"
+const UNOWNED_PROBLEM = "has no host session, so it blocks any sub-agent's stop and never the main conversation's"
 
 const TEXT_LIMIT = 4000
 const MAX_ABANDONED = 20

@@ -2,7 +2,7 @@ import { stripControl } from '../kernel/text.ts'
 import { attempt, isJsonObject } from '../kernel/values.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { checkCommand, failureWords, seconds } from './check-messages.ts'
+import { failureWords, seconds, shortCommand } from './check-messages.ts'
 import { type CheckDecision, failedField, type Marker, sameChecks } from './marker.ts'
 import { changeMarker } from './marker-store.ts'
 import { failedOf, type RunCheck, whileChecking } from './run-checks.ts'
@@ -31,7 +31,7 @@ export async function prove(
       event: 'check',
       markerId: marker?.id,
       hostSession: context.session,
-      detail: `failed: ${checkCommand(failed.run)} (${how})`,
+      detail: `failed: ${shortCommand(failed.run)} (${how})`,
     })
   }
   if (marker !== undefined) noteResults(folder, marker, done)

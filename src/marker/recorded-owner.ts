@@ -1,7 +1,7 @@
 import { MAIN_AGENT, type Moment, type Payload } from '../hosts/payload.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 import { type Marker, NO_SESSION, OWNER_FROM_ENVIRONMENT } from './marker.ts'
-import { type FileTimes, isFromBefore, isUnowned } from './stored-marker.ts'
+import { type FileTimes, isLeftover, isUnowned } from './stored-marker.ts'
 
 /** Which markers the agent of an ended command owns (docs/design.md, "Ownership"): hosts may not name that agent. */
 
@@ -47,7 +47,7 @@ function mayMake({ command = '' }: Payload): boolean {
 /** If the host gives no duration, a recent marker counts. */
 function isMadeAt(marker: Marker, times: FileTimes, use: Moment): boolean {
   // An adoption keeps `created`.
-  const atMs = ADOPTING_COMMAND.test(use.payload.command ?? '') ? times.changedMs : madeAtMs(marker, times)
+  const atMs = ADOPTING_COMMAND.test(use.payload.command ?? '') ? times.changedMs : madeAtLatestMs(marker, times)
   if (use.payload.durationMs !== undefined) return !wroteBefore(atMs, use, PRINTED_TOLERANCE_MS)
   return mayMake(use.payload) && atMs >= use.startMs - ONE_CALL_MS
 }
@@ -57,7 +57,7 @@ export function isMadeByCommand(marker: Marker, times: FileTimes, use: Moment): 
   const { payload } = use
   if (payload.durationMs === undefined || marker.agent !== undefined) return false
   if (marker.hostSession !== payload.session || !mayOwn(marker, times, use)) return false
-  return !wroteBefore(madeAtMs(marker, times), use, CAUGHT_TOLERANCE_MS) && mayMake(payload)
+  return !wroteBefore(madeAtLatestMs(marker, times), use, CAUGHT_TOLERANCE_MS) && mayMake(payload)
 }
 
 export function mayAnnounceWait({ command = '' }: Payload): boolean {
@@ -75,7 +75,7 @@ export function announcesWait(
 }
 
 /** A rewrite changes the file's time, and `created` has no fractions of a second. */
-function madeAtMs({ createdMs }: Marker, { changedMs }: FileTimes): number {
+function madeAtLatestMs({ createdMs }: Marker, { changedMs }: FileTimes): number {
   return createdMs === undefined ? changedMs : Math.min(createdMs + 999, changedMs)
 }
 
@@ -94,7 +94,7 @@ function mayOwn(marker: Marker, times: FileTimes, use: Moment): boolean {
   const { payload } = use
   if (payload.session === undefined) return false
   // A command may print a cloned marker's id.
-  if (isFromBefore(marker, times, use)) return false
+  if (isLeftover(marker, times, use)) return false
   // Only agents of that type own it.
   return marker.agentType === undefined || marker.agentType === payload.agentType
 }

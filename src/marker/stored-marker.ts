@@ -48,7 +48,7 @@ export function isExpired(marker: Marker, times: FileTimes, nowMs: number): bool
 }
 
 /** Whether it came from a clone, an archive or a crash. */
-export function isFromBefore(marker: Marker, { changedMs }: FileTimes, moment: Pick<Moment, 'sessionBornMs'>): boolean {
+export function isLeftover(marker: Marker, { changedMs }: FileTimes, moment: Pick<Moment, 'sessionBornMs'>): boolean {
   if (!isUnowned(marker) || moment.sessionBornMs === undefined) return false
   return Math.min(marker.createdMs ?? changedMs, changedMs) < moment.sessionBornMs - SESSION_TOLERANCE_MS
 }

@@ -59,7 +59,7 @@ export const createPhaseReminderHook = factory(
 
 export function locationInRun(folder: TaskFolder, state: WorkflowState, advice: string | undefined): string {
   const phase = currentPhase(state)
-  const steps = stepsInWork(state)
+  const steps = dueSteps(state)
   const ofPhase = phase.artifact === undefined ? [] : [phase.artifact]
   const due = steps.length === 0 ? ofPhase : steps.map((step) => stepResultFile(phase, step))
   const files = due.map((file) => oneLine(`${folder.path}/${file}`, 500)).join(', ')
@@ -70,7 +70,7 @@ export function locationInRun(folder: TaskFolder, state: WorkflowState, advice: 
   return `${TEXT_TAG} ${workflow} is in ${location} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
 }
 
-function stepsInWork(state: WorkflowState): number[] {
+function dueSteps(state: WorkflowState): number[] {
   if (!isInStep(state)) return []
   return state.inWork.length > 0 ? state.inWork.map(({ step }) => step) : [currentWork(state).step]
 }

@@ -1,3 +1,4 @@
+import { commandLine } from '../kernel/command-line.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 
@@ -137,6 +138,10 @@ export function taskWord(folder: TaskFolder): string {
   const below = pathInSpecs(folder)
   if (below.includes('/')) return below
   return isSafeName(task) ? task : String(taskNumberOf(task) ?? (task.startsWith('-') ? relative : task))
+}
+
+export function runCommandLine(folder: TaskFolder, word: string, root: string | undefined): string {
+  return commandLine(['workflow', word, taskWord(folder)], root)
 }
 
 export type SearchProblem = Readonly<{ path: string; detail: string }>

@@ -79,7 +79,7 @@ export function predictStop(
   const markers = [...others, ...made.flatMap(({ seen }) => seen ?? [])].sort(byPath)
   const planned = observeAndPlan(occasion, judges, { ...observed, markers })
   const predicted = { outcomes: planned.plan, unchecked: 0, recorded: [] }
-  return { ...answerOf(occasion, planned, predicted, runs), recorded: [] }
+  return answerOf(occasion, planned, predicted, runs)
 }
 
 /** `unblocked`: markers that can no longer block the stop. */
@@ -114,5 +114,5 @@ function answerOf(
   const report = { outcomes, problems, unchecked: planned.unchecked + unchecked, runs: notified }
   const records = [...done.recorded, ...recorded, ...recordsOf(outcomes, occasion.payload), ...runs.recorded]
   const answer = answerToStop(occasion, report)
-  return { ...answer, recorded: records, complaints: [], plan: planned.plan, outcomes, problems }
+  return { ...answer, recorded: records, plan: planned.plan, outcomes, problems }
 }

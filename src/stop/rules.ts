@@ -1,7 +1,7 @@
 import { MAIN_AGENT, type Moment, type Payload } from '../hosts/payload.ts'
 import type { Marker } from '../marker/marker.ts'
 import { judgeWait, type SessionEvent, sessionEvent } from '../marker/marker-wait.ts'
-import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'
+import { isExpired, isLeftover, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'
 
 /** The first that applies decides (docs/design.md, "Stops"). */
 
@@ -28,7 +28,7 @@ export function judgeOwnership({ marker, times }: Pick<StoredMarker, 'marker' | 
   if (!isUnowned(marker) && marker.hostSession !== payload.session) return 'other-session'
   if (isUnowned(marker) && payload.event === 'Stop') return 'unowned-stop'
   if (isExpired(marker, times, nowMs)) return 'expired'
-  if (isFromBefore(marker, times, moment)) return 'before-session'
+  if (isLeftover(marker, times, moment)) return 'before-session'
   if (!isAgentOf(marker, payload)) return 'other-agent'
   if (payload.event === 'Stop' && payload.wakeUps > 0) return 'background'
   if (payload.event === 'Stop' && (waitVerdict(marker, moment)?.kind ?? 'ends') !== 'ends') return 'waiting'

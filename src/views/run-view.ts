@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
-import { commandLine, resumeSharedLine } from '../kernel/command-line.ts'
+import { resumeSharedLine } from '../kernel/command-line.ts'
 import { approval, counted, inLine, oneLine, quote } from '../kernel/text.ts'
 import { formatAge, toIso } from '../kernel/time.ts'
 import type { CommandContext } from '../project/command-context.ts'
-import { type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { runCommandLine, type TaskFolder } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
-import { type PhaseStatus, phaseStatuses, runStatus } from '../run/machine/picture.ts'
+import { type PhaseStatus, phaseStatuses, shownStatus } from '../run/machine/picture.ts'
 import {
   currentPhase,
   isFromBefore,
@@ -21,7 +21,7 @@ import { isApprovalDue } from '../run/machine/steering.ts'
 import { shareOf } from '../run/shared/share-record.ts'
 import { progress, stepsInWork } from '../run/store/active-runs.ts'
 import { listedIn } from '../run/store/observe-run.ts'
-import { runFileOf } from '../run/store/run-file.ts'
+import { hasRunFile } from '../run/store/run-file.ts'
 import * as field from './documents.ts'
 
 export const runDocument = () => {
@@ -78,7 +78,7 @@ export const runDocument = () => {
 
 export type RunDocument = field.DocumentOf<typeof runDocument>
 
-export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {
+export function runExitCode({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {
   return active || outcome === 'completed' ? 0 : 1
 }
 
@@ -109,7 +109,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     started_at: toIso(state.startedMs),
     updated_at: toIso(state.updatedMs),
     age_ms: Math.round(nowMs - state.updatedMs),
-    run_file: runFileOf(folder, state.id) !== undefined,
+    run_file: hasRunFile(folder, state.id),
     shared: sharedData(folder, state),
     phases: state.definition.phases.map((phase, index) => ({
       id: phase.id,
@@ -154,7 +154,7 @@ function sharedNotes(context: CommandContext, folder: TaskFolder, state: Workflo
 }
 
 export function notPublished({ rootOption }: CommandContext, folder: TaskFolder, problem: string): string {
-  const publish = commandLine(['workflow', 'publish', taskWord(folder)], rootOption)
+  const publish = runCommandLine(folder, 'publish', rootOption)
   return `not published: ${quote(problem)}. The next command of the run tries again, or \`${publish}\``
 }
 
@@ -169,7 +169,7 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
     skipped: paint.yellow('–'),
     waiting: '·',
   }
-  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
+  const command = (word: string): string => runCommandLine(folder, word, rootOption)
   const artifact = `${folder.relative}/${currentPhase(state).artifact ?? ''}`
   const warning = paint.yellow('!')
   // Those of this visit are listed below, if they can be tried again.
@@ -231,7 +231,7 @@ function givenUpNotes(state: WorkflowState, retry: string, { paint }: CommandCon
 
 function statusText(state: WorkflowState): string {
   if (!state.active) return state.outcome ?? ''
-  return state.stopRequestedMs === undefined ? runStatus(state) : 'stopping'
+  return state.stopRequestedMs === undefined ? shownStatus(state) : 'stopping'
 }
 
 export function historyLine(entry: HistoryEntry, phaseWidth: number): string {

@@ -173,7 +173,7 @@ export function worksSeen(
       return { kind: 'result', success: result === 'pass', archived: archived !== undefined }
     }),
     strayResults: phase.parallel === 1 ? [] : [...world.results.keys()].filter((file) => !wanted.includes(file)).sort(),
-    steps: takenSteps === undefined ? { kind: 'none', mend: 'no list there' } : { kind: 'list', steps: takenSteps },
+    steps: takenSteps === undefined ? { kind: 'none', fix: 'no list there' } : { kind: 'list', steps: takenSteps },
   }
 }
 

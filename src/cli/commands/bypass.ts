@@ -9,7 +9,7 @@ import { DEFAULT_REASON, type Marker } from '../../marker/marker.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import { type CommandContext, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runCommandLine, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, foldersHolding, listTaskFolders, unsearchedError } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { endWithFailures } from '../../views/print.ts'
@@ -80,7 +80,7 @@ async function stopRuns(context: CommandContext, root: string, failures: unknown
   return forEveryOne(listActiveRuns(root, nowMs), failures, ({ folder, hostSession }) => {
     stopRunNow(folder, nowMs)
     recordInJournal(context, folder, { event: 'workflow', hostSession, detail: 'stopped' })
-    const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOption)
+    const resume = runCommandLine(folder, 'resume', rootOption)
     return { task: folder.task, path: folder.relative, resume }
   })
 }

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { isAgentShell } from '../../hosts/all-hosts.ts'
-import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
@@ -11,7 +10,7 @@ import { checksSessionOf } from '../../marker/marker.ts'
 import type { StoredMarker } from '../../marker/stored-marker.ts'
 import { isExpired, isUnowned, madeAtMs, markerDisplayPath, UNOWNED_LIFETIME_MS } from '../../marker/stored-marker.ts'
 import { type CommandContext, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
-import { parseTaskReference, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { parseTaskReference, runCommandLine, type TaskFolder } from '../../project/task-folder.ts'
 import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedError } from '../../project/task-folders.ts'
 import { endWithFailures } from '../../views/print.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
@@ -107,7 +106,7 @@ async function runningRuns({ nowMs, rootOption }: CommandContext, root: string):
   return listActiveRuns(root, nowMs).map(({ folder }) => ({
     task: folder.task,
     path: folder.relative,
-    stop: `${commandLine(['workflow', 'stop', taskWord(folder)], rootOption)} --now`,
+    stop: `${runCommandLine(folder, 'stop', rootOption)} --now`,
   }))
 }
 

@@ -48,7 +48,7 @@ export const run: Run<typeof declaration, typeof document> = async (context) => 
       ? []
       : [
           ...projects.checkGit(context, root, isWired || isOfOthers),
-          ...projects.checkDone(context, root),
+          ...(await projects.checkDone(context, root)),
           ...projects.checkMarkers(context, root),
           ...projects.checkRuns(context, root),
           ...(await projects.checkStrays(root)),

@@ -1,5 +1,5 @@
-import { DONE_STANDING, NO_FILE, repairDoneFile, ruleName } from '../../done/done-rules.ts'
-import { requireRules } from '../../done/done-yaml.ts'
+import { DONE_STATUS_TEXTS, NO_FILE, repairDoneFile, ruleName } from '../../done/done-rules.ts'
+import { requireDoneRules } from '../../done/done-yaml.ts'
 import { clearProven, type DoneProof, knowsSession, proveDone, statesFor } from '../../done/prove-done.ts'
 import { isSearched, namesNoFile, type RuleState } from '../../done/search.ts'
 import { compareWithCopy, readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
@@ -75,12 +75,12 @@ function trustedRules(context: CommandContext, root: string): TrustedRules {
   if (status === 'changed' || status === 'unreadable') {
     const replace = `in your own terminal, \`${trust}\` replaces them`
     const advice = status === 'changed' ? replace : repairDoneFile(`\`${trust}\``)
-    context.note(`postflight: ${DONE_STANDING[status]} (${advice})`)
+    context.note(`postflight: ${DONE_STATUS_TEXTS[status]} (${advice})`)
   }
   if (copy !== undefined) return file.kind === 'absent' ? { ...copy, rules: [] } : copy
   if (file.kind === 'absent') throw new PostflightError('done-none', { path: DONE_PATH })
   if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: DONE_PATH, detail: file.detail })
-  requireRules(file.text)
+  requireDoneRules(file.text)
   throw new PostflightError('done-untrusted', { path: DONE_PATH, trust })
 }
 

@@ -1,14 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { DONE_STANDING, repairDoneFile } from '../../done/done-rules.ts'
-import { doneStatus, mainWithDoneFile } from '../../done/trust-store.ts'
+import { doneFinding } from '../../done/done-finding.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { messageOf, PostflightError } from '../../kernel/errors.ts'
 import { DONE_PATH, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { counted, inLine, oneLine } from '../../kernel/text.ts'
-import { checkCommand } from '../../marker/check-messages.ts'
+import { shortCommand } from '../../marker/check-messages.ts'
 import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '../../marker/marker-record.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
@@ -99,7 +98,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const location = root ?? context.cwd
   const found = root === undefined ? NOTHING : await inspectProject(context, root, session)
   const items = [...found.items, ...expectedItems(expect, location, session, found)]
-  const done = root === undefined ? null : await doneOf(context, root)
+  const done = root === undefined ? null : ((await doneFinding(context, root)) ?? null)
   const clean = items.length === 0
   const isVerdict = options.exitCode || expect.length > 0
   const result = {
@@ -156,30 +155,12 @@ function cleanSummary(root: string, session: string | undefined, { records, clea
 function clearedText(cleared: readonly MarkerRecord[]): string {
   if (cleared.length === 0) return 'nothing was cleared'
   const text = `${cleared.length} cleared`
-  const commands = passedIn(cleared).map(checkCommand).join(', ')
+  const commands = passedIn(cleared).map(shortCommand).join(', ')
   if (commands === '') return text
   const { length } = cleared.filter(({ passed }) => passed.length > 0)
   return length < cleared.length
     ? `${text}, ${length} of them with checks (passed: ${commands})`
     : `${text} (checks passed: ${commands})`
-}
-
-async function doneOf(context: CommandContext, root: string) {
-  const standing = doneStatus(root, context)
-  if (standing === undefined) return null
-  const trust = commandLine(['trust'], context.rootOption)
-  if (standing === 'untrusted' || standing === 'changed') {
-    // The parser takes some 20 ms to load.
-    const { invalidDoneFile } = await import('../../done/done-yaml.ts')
-    const invalid = invalidDoneFile(root, standing === 'changed', trust)
-    if (invalid !== undefined) return { standing, ...invalid }
-  }
-  if (standing === 'unreadable') return { standing, message: DONE_STANDING[standing], fix: repairDoneFile(trust) }
-  const fix =
-    standing === 'missing' ? `if you removed it: ${trust} (forgets its rules); otherwise put the file back` : trust
-  // `trust` does not forget rules that the main checkout of a linked worktree still has.
-  const hasFix = standing !== 'trusted' && (standing !== 'missing' || mainWithDoneFile(root) === undefined)
-  return { standing, message: DONE_STANDING[standing], fix: hasFix ? fix : null }
 }
 
 /** For a new project: nothing was ever recorded here. */

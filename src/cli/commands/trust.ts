@@ -1,5 +1,5 @@
 import { NO_FILE, ruleName } from '../../done/done-rules.ts'
-import { describeRules, requireRules } from '../../done/done-yaml.ts'
+import { describeRules, requireDoneRules } from '../../done/done-yaml.ts'
 import { FileSearch } from '../../done/search.ts'
 import * as store from '../../done/trust-store.ts'
 import { isAgentShell } from '../../hosts/all-hosts.ts'
@@ -45,7 +45,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
   const file = store.readDoneFile(root)
   if (file.kind === 'absent') return forget(context, root, yes)
   if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: DONE_PATH, detail: file.detail })
-  const rules = requireRules(file.text)
+  const rules = requireDoneRules(file.text)
   const changed = store.readTrusted(root, context)?.fileHash !== file.hash
   const text = `${DONE_PATH}:\n\n${stripControl(file.text).trimEnd()}\n`
   const isAccepted = yes || !changed || isAnsweredYes(context, 'Trust these rules on this machine? [y/N] ', text)

@@ -1,15 +1,14 @@
 import type * as z from 'zod/mini'
-import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runCommandLine, type TaskFolder } from '../../project/task-folder.ts'
 import { cameBack, driveRun, dueOf, peekTurn, runningCheck, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf, type TurnEnds } from '../../run/machine/prompt.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import * as field from '../../views/documents.ts'
-import { exitCodeOf } from '../../views/run-view.ts'
+import { runExitCode } from '../../views/run-view.ts'
 import { type Declaration, type Result, RUN_EXIT_CODES, type Run, TASK, timeoutOption } from '../command.ts'
 import { checkIsRunning, publishChange, requireRunFolder } from '../runs.ts'
 
@@ -93,7 +92,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   if (turn.command === 'interrupted') {
     return wait(`the check \`${quote(turn.run ?? '', 200)}\` was interrupted, so nothing was counted`, 1)
   }
-  const line = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
+  const line = (word: string): string => runCommandLine(folder, word, context.rootOption)
   const resume = line('resume')
   if (turn.command === 'none') {
     const { hostSession = '' } = turn.state
@@ -117,7 +116,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   if (command === 'wait' && turn.wait !== undefined) return wait(`waits for: ${quote(turn.wait.for, 500)}`, 0)
   const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
   const lines = [...turnLines({ ...turn, due }), ...(need.kind === 'resume' ? [`\`${resume}\` continues it`] : [])]
-  return { exitCode: exitCodeOf(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
+  return { exitCode: runExitCode(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
 }
 
 /** Whether no hook is known to send the next prompt. */

@@ -8,7 +8,7 @@ import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import { exitCodeOf, runDocument } from '../../views/run-view.ts'
+import { runDocument, runExitCode } from '../../views/run-view.ts'
 import { type Declaration, type Result, RUN_EXIT_CODES, type Run } from '../command.ts'
 import { requireRunFolder, runResult } from '../runs.ts'
 
@@ -55,7 +55,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], {
 }
 
 function viewOf(context: CommandContext, folder: TaskFolder, state: WorkflowState) {
-  return { ...runResult(context, folder, state), exitCode: exitCodeOf(state), isOver: !state.active }
+  return { ...runResult(context, folder, state), exitCode: runExitCode(state), isOver: !state.active }
 }
 
 /** An unreadable run shows its error and does not hide the others. It counts as ended. */

@@ -2,7 +2,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { quote } from '../../kernel/text.ts'
 import { type CommandContext, projectFolder } from '../../project/command-context.ts'
 import { linkedWorktree } from '../../project/root.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runCommandLine, type TaskFolder } from '../../project/task-folder.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { checkSettings } from '../../setup/doctor/claude-findings.ts'
@@ -10,7 +10,7 @@ import { unwiredNote } from '../../setup/install/unwired.ts'
 
 /** A caller in a plain terminal gets no prompt of a session's run, but can tell its agent. */
 export function driverLines(context: CommandContext, folder: TaskFolder, state: WorkflowState, caller?: string) {
-  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
+  const command = (word: string): string => runCommandLine(folder, word, context.rootOption)
   const next = command('next')
   const lines = worktreeLines(folder.root)
   if (state.hostSession === undefined) {

@@ -7,9 +7,8 @@ import { newRootFolder } from '../../project/new-task-folder.ts'
 import { taskFolderBelow } from '../../project/task-folders.ts'
 import { isResumable, needOf } from '../../run/machine/position.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
-import type { GitCall } from '../../run/shared/isolated-git.ts'
 import { gitCall } from '../../run/shared/publish-run.ts'
-import { requireRemote } from '../../run/shared/ref-store.ts'
+import { type RemoteCall, requireRemote } from '../../run/shared/ref-store.ts'
 import { folderOfShare, holderWords, shareOf } from '../../run/shared/share-record.ts'
 import { isHeldBy, type RemoteRun, readRuns, type UnreadableRun } from '../../run/shared/take-run.ts'
 import { locationText } from '../../run/store/active-runs.ts'
@@ -21,7 +20,7 @@ export async function sharedStatus(context: CommandContext, remote: string, isVe
   const { paint } = context
   const root = findCommandRoot(context) ?? newRootFolder(context)
   const call = await requireRemote(gitCall(root), remote)
-  const { runs, lost } = await withRemote(context, () => readRuns(call, remote))
+  const { runs, lost } = await withRemote(context, () => readRuns(call))
   const rows = runs.map((run) => rowOf(context, call, run))
   const clean = runs.every((run) => 'state' in run && !isResumable(run.state))
   return {
@@ -54,7 +53,7 @@ const UNREADABLE = {
   fix: null,
 } as const
 
-function rowOf(context: CommandContext, { root, project }: GitCall, run: RemoteRun | UnreadableRun): Row {
+function rowOf(context: CommandContext, { root, project }: RemoteCall, run: RemoteRun | UnreadableRun): Row {
   if ('problem' in run) return { ...UNREADABLE, id: run.run, message: `${run.run}: ${messageOf(run.problem)}` }
   const { remote, holder, state } = run
   const isHere = isHeldBy(shareOf(folderOfShare(root, holder.path, run.run), run.run), run)

@@ -23,7 +23,7 @@ export async function takeShared(
 ): Promise<TaskFolder> {
   const root = findCommandRoot(context) ?? newRootFolder(context)
   const call = await requireRemote(gitCall(root), remote)
-  const found = await findRun(call, remote, word)
+  const found = await findRun(call, word)
   const folder = folderOfShare(root, found.holder.path, found.run)
   const present = readState(folder)
   const known = present?.id === found.run ? present : undefined

@@ -52,7 +52,7 @@ export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity
   const isNew = prepareClaims(folder)
   const target = claimPath(folder, claim)
   try {
-    createFile(target, `${marker.file}\n`, !SYNCS_NAMES)
+    createFile(target, `${marker.file}\n`, { durable: !SYNCS_NAMES })
   } catch (error) {
     // `clear` removed the folder meanwhile.
     if (errorCode(error) === 'EEXIST' || isAbsent(error)) return false
@@ -95,7 +95,7 @@ export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
 export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
   return succeeds(() => {
     prepareClaims(folder)
-    createFile(pathIn(folder, CLAIMS_FOLDER, `${claimKey(marker)}.expired`), '', false)
+    createFile(pathIn(folder, CLAIMS_FOLDER, `${claimKey(marker)}.expired`), '', { durable: false })
   })
 }
 

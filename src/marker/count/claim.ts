@@ -36,7 +36,7 @@ function tryClaim(folder: string, marker: MarkerIdentity, reread: Reread): Claim
     const claim = { key: claimKey(marker), slot: spent + 1 }
     if (!createClaim(folder, claim, marker)) continue
     const outcome = confirm(folder, marker, claim, reread)
-    if (outcome === 'stands') return { kind: 'claimed', count: claim.slot }
+    if (outcome === 'counted') return { kind: 'claimed', count: claim.slot }
     tryRemoveFile(claimPath(folder, claim))
     if (outcome === 'shown') updateLoopGuard(folder, floor)
     if (isGone(folder)) tidyClaims(folder)
@@ -61,7 +61,7 @@ function confirm(folder: string, judged: MarkerIdentity, claim: Claim, reread: R
         if (claims.some((other) => other.key !== claim.key && other.slot >= claim.slot)) return outcome
         if (isPending(folder, marker)) {
           confirmClaim(folder, claim)
-          return 'stands'
+          return 'counted'
         }
       }
       marker = reread()

@@ -126,7 +126,7 @@ function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, 
   if (typeof next === 'string' && !ids.has(next)) fault(['next'], RULE_TEXT.target(next, [...ids]))
   if (typeof next === 'object') {
     if (lacks('artifact')) fault(['next'], RULE_TEXT.needsArtifact('a verdict'))
-    for (const [way, target] of waysOf(next).slice(0, MAX_CASES)) {
+    for (const [way, target] of targetsByPath(next).slice(0, MAX_CASES)) {
       if (!ids.has(target)) fault(['next', ...way], RULE_TEXT.target(target, [...ids]))
     }
     if ('cases' in next) {
@@ -142,7 +142,7 @@ function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, 
   return found
 }
 
-function waysOf(next: Exclude<PhaseFile['next'], string | undefined>): [FaultPath, string][] {
+function targetsByPath(next: Exclude<PhaseFile['next'], string | undefined>): [FaultPath, string][] {
   if ('pass' in next)
     return [
       [['pass'], next.pass],

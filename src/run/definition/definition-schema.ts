@@ -4,18 +4,19 @@ import { readBy } from '../../kernel/schema-faults.ts'
 import { MAX_INPUT_LENGTH } from '../../kernel/values.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
-import { POINTER } from './steps.ts'
+import { MAX_STEP_LENGTH, POINTER } from './steps.ts'
 
 export const MAX_PROMPT_LENGTH = 50_000
 
 const whole = (least: number, most: number) => z.int().check(z.minimum(least), z.maximum(most))
 const limit = (about: string) => described(whole(1, 1000), about)
-const text = (about: string, most = 200) => described(z.string().check(z.minLength(1), z.maxLength(most)), about)
+const filled = (most: number) => z.string().check(z.minLength(1), z.maxLength(most))
+const text = (about: string, most = 200) => described(filled(most), about)
 
 const NO_POINTER = 'must be a JSON pointer, such as "/steps" or "/result/passed"'
 const pointer = (about: string) => described(z.string().check(z.regex(POINTER, NO_POINTER), z.maxLength(500)), about)
 
-const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.record(z.string(), z.unknown())])
+const step = z.union([filled(MAX_STEP_LENGTH), z.record(z.string(), z.unknown())])
 
 const jsonSchema = (about: string) =>
   described(

@@ -57,7 +57,7 @@ export function findPhase(definition: Definition, id: string): Phase | undefined
 
 const DEFAULT_ATTEMPTS = { strict: 3, advisory: 1 } as const
 
-/** Fills in every default, and every prompt as text. */
+/** Fills in every prompt as text, and the defaults except those of PHASE_FIELDS. */
 export function snapshotOf(file: DefinitionFile, promptText: (name: string) => string | undefined): object {
   const ways = waysIn(file)
   const phases = file.phases.map((written, index) => {

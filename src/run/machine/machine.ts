@@ -85,7 +85,7 @@ function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Adva
   if (seen.steps === undefined) return only(state, 'wait')
   if (seen.steps.kind === 'none') {
     // No prompt asks for the list again.
-    const why = `${seen.steps.mend}, then run \`${commandOfRun('resume', seen)}\``
+    const why = `${seen.steps.fix}, then run \`${commandOfRun('resume', seen)}\``
     return only(end(state, 'stalled', seen.nowMs, why), 'finish')
   }
   const isDone = phase.steps?.kind === 'checklist' && seen.steps.steps.length === 0

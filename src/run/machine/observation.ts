@@ -17,14 +17,14 @@ export type StepResultSeen =
   | { readonly kind: 'invalid'; readonly why: string; readonly archived: boolean }
   | { readonly kind: 'result'; readonly success: boolean; readonly summary?: string; readonly archived: boolean }
 
-export type StepsSeen = Readonly<{ kind: 'list'; steps: readonly Step[] } | { kind: 'none'; mend: string }>
+export type StepsSeen = Readonly<{ kind: 'list'; steps: readonly Step[] } | { kind: 'none'; fix: string }>
 
 export function artifactFault(seen: Exclude<ArtifactSeen, { kind: 'valid' }>, artifact: string): string {
   return seen.kind === 'invalid' ? seen.why : `${quote(artifact)} is missing`
 }
 
 export function noStepsFile(name: string): StepsSeen {
-  return { kind: 'none', mend: `${quote(name)}, which lists the steps, is missing: create it` }
+  return { kind: 'none', fix: `${quote(name)}, which lists the steps, is missing: create it` }
 }
 
 export interface StopCircumstances {

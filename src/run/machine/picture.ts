@@ -10,7 +10,7 @@ import { aheadOf } from './steering.ts'
 export type RunStatus = RunOutcome | 'running' | 'waiting' | 'skipped'
 
 /** `skipped`: completed with skips. */
-export function runStatus(state: WorkflowState): RunStatus {
+export function shownStatus(state: WorkflowState): RunStatus {
   const { active, outcome, skips } = state
   if (active) return ['approval', 'wait'].includes(needOf(state).kind) ? 'waiting' : 'running'
   return outcome === 'completed' && skips > 0 ? 'skipped' : (outcome ?? 'stopped')

@@ -97,7 +97,7 @@ export function stepsOut({ inWork }: WorkflowState): readonly StepInWork[] {
   return out.length === 0 ? inWork : out
 }
 
-export function isSpent({ attempts, maxAttempts }: StepInWork): boolean {
+export function isExhausted({ attempts, maxAttempts }: StepInWork): boolean {
   return attempts >= maxAttempts
 }
 
@@ -107,8 +107,8 @@ export const OUT_OF_BUDGET = 'the budget is used up'
 /** Who must act next. `artifact`: path in the task folder. */
 export function needOf(state: WorkflowState) {
   // A resume renews attempts, but no budget.
-  const isSpent = state.why?.startsWith(OUT_OF_BUDGET) === true
-  if (!state.active) return { kind: isResumable(state) && !isSpent ? 'resume' : 'nothing' } as const
+  const isOutOfBudget = state.why?.startsWith(OUT_OF_BUDGET) === true
+  if (!state.active) return { kind: isResumable(state) && !isOutOfBudget ? 'resume' : 'nothing' } as const
   const { phase, wait, stopRequestedMs } = state
   if (needsApproval(state)) return { kind: 'approval', phase, artifact: currentPhase(state).artifact ?? '' } as const
   // The agent's next stop ends the run, even while it waits.

@@ -5,8 +5,8 @@ import { isFailing, type Phase, targetsOf } from '../definition/phase-fields.ts'
 import type { Observation } from './observation.ts'
 import {
   currentPhase,
+  isExhausted,
   isResumable,
-  isSpent,
   needsApproval,
   rejectedBecause,
   where,
@@ -81,7 +81,7 @@ export function resumeState(state: WorkflowState, who: Runner, seen: Pick<Observ
     }
   }
   const inWork = state.inWork.map((step) =>
-    !state.active && isSpent(step) ? { ...step, maxAttempts: step.maxAttempts + phase.maxStepAttempts } : step,
+    !state.active && isExhausted(step) ? { ...step, maxAttempts: step.maxAttempts + phase.maxStepAttempts } : step,
   )
   const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
   const maxPhaseAttempts = state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0)
@@ -118,8 +118,8 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
     lastFailure: why,
     stage: hasBegun(state) ? 'archiving-rejected' : 'archiving',
   }
-  const isSpent = state.active && phaseAttempts >= state.maxPhaseAttempts
-  return isSpent ? end(rejected, 'stalled', nowMs, attemptsFailed(phaseAttempts, why)) : rejected
+  const isLast = state.active && phaseAttempts >= state.maxPhaseAttempts
+  return isLast ? end(rejected, 'stalled', nowMs, attemptsFailed(phaseAttempts, why)) : rejected
 }
 
 function judged(state: WorkflowState, standing: 'approved' | 'rejected', note: string | undefined, nowMs: number) {
@@ -135,7 +135,7 @@ export function retryStep(state: WorkflowState, step: number, nowMs: number): St
   if (refusal !== undefined) return { refusal }
   const ended = state.endedSteps.find((one) => one.step === step)
   if (ended === undefined) {
-    const spent = state.inWork.find((one) => one.step === step && isSpent(one))
+    const spent = state.inWork.find((one) => one.step === step && isExhausted(one))
     return spent === undefined ? { refusal: 'not-ended' } : { state: again(state, spent, nowMs) }
   }
   if (ended.outcome === 'done') return { refusal: 'done' }

@@ -5,9 +5,9 @@ import type { Phase } from '../definition/phase-fields.ts'
 import { isChecklistItem } from '../definition/steps.ts'
 import { type Effect, type Observation, type StepResultSeen, stepFolder } from './observation.ts'
 import {
+  isExhausted,
   isInStep,
   isRejected,
-  isSpent,
   OUT_OF_BUDGET,
   promptsLeft,
   stepArchiveName,
@@ -113,7 +113,7 @@ function isThere(result: StepResultSeen | undefined): result is ResultThere {
 }
 
 function betweenBatches(state: WorkflowState, phase: Phase, seen: Observation): Advance {
-  if (state.inWork.length > 0 && state.inWork.every(isSpent)) return giveUpSpent(state, phase, seen, [])
+  if (state.inWork.length > 0 && state.inWork.every(isExhausted)) return giveUpSpent(state, phase, seen, [])
   const filled = withBatch(state, phase)
   const early: Effect[] = []
   for (const [index, step] of filled.inWork.entries()) {
@@ -124,7 +124,7 @@ function betweenBatches(state: WorkflowState, phase: Phase, seen: Observation): 
     early.push(archiveStep(state, stepResultFile(phase, step.step), `early-${stepArchiveName(step)}`))
   }
   // After a crash, others may be sent again. A retry by a person may exceed `parallel`.
-  const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
+  const steps = filled.inWork.filter((step) => !isExhausted(step)).slice(0, phase.parallel)
   const given = prompt(filled, seen, steps)
   // No later prompt would archive unrequested results.
   const effects = [...strays(state, seen), ...(given.command === 'prompt' ? early : [])]
@@ -178,7 +178,7 @@ function stepFailed(
 
 function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effects: readonly Effect[]): Advance {
   let next = state
-  for (const spent of isPrompted(state) ? [] : state.inWork.filter(isSpent)) {
+  for (const spent of isPrompted(state) ? [] : state.inWork.filter(isExhausted)) {
     const why = spent.failure ?? ''
     const isTooMany = givesUpTooMany(next, phase)
     if (phase.onExhausted === 'stop' || isTooMany) {

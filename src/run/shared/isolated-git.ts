@@ -38,21 +38,17 @@ export interface GitAnswer {
   readonly detail: string
 }
 
-/**
- * `until`: when git's process group is killed, by `performance.now()`. `address`: where pushes go, if fetches do not.
- * `project`: see Holder.
- */
+/** `until`: when git's process group is killed, by `performance.now()`. */
 export interface GitCall {
   readonly root: string
   readonly until: number
-  readonly address?: string | undefined
-  readonly project?: string | undefined
-  readonly input?: Buffer | string
 }
+
+export type InputCall = GitCall & { readonly input?: Buffer | string }
 
 const TOO_LONG = 'it took too long, or answered too much'
 
-export async function runGit({ root, until, input }: GitCall, ...words: readonly string[]): Promise<GitAnswer> {
+export async function runGit({ root, until, input }: InputCall, ...words: string[]): Promise<GitAnswer> {
   const failed = (detail: string): GitAnswer => ({ status: undefined, bytes: Buffer.alloc(0), detail })
   // Starting and killing it takes some 300 ms, for each of many runs.
   if (performance.now() >= until) return failed(TOO_LONG)

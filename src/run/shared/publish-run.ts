@@ -1,11 +1,10 @@
 import { newNonce } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, retryWhileLocked } from '../../disk/lock.ts'
-import { commandLine } from '../../kernel/command-line.ts'
 import { argumentsOf, asPostflightError, messageOf, PostflightError } from '../../kernel/errors.ts'
 import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
 import { shellWord } from '../../kernel/text.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
-import { pathInSpecs, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { pathInSpecs, runCommandLine, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isResumable } from '../machine/position.ts'
 import { end, type WorkflowState } from '../machine/state.ts'
 import { formatState } from '../machine/state-file.ts'
@@ -17,26 +16,26 @@ import {
   commitOf,
   fetchRuns,
   hasCommit,
+  holderAt,
   isRemote,
   type Pushed,
   pushRun,
-  readBlob,
+  type RemoteCall,
   removalCommand,
   requireRemote,
   sharedRef,
-  treeFault,
   treeIn,
+  whyRefused,
   writeCommit,
   writeTree,
 } from './ref-store.ts'
 import { readRunFiles } from './run-files.ts'
 import {
   formatHolder,
-  type Holder,
   holderWords,
+  isOurs,
   MAX_SENT,
   newShare,
-  readHolder,
   readShare,
   refuseMoved,
   type ShareRecord,
@@ -65,7 +64,7 @@ export async function shareRun(folder: TaskFolder, remote: string, { nowMs }: Ma
   if (present !== undefined && present.remote !== remote && (await isRemote(call, present.remote))) {
     throw new PostflightError('shared-elsewhere', { task: taskWord(folder), remote: present.remote })
   }
-  const wasGone = present !== undefined && present.commit !== '' && (await commitOf(call, remote, present.run)) === ''
+  const wasGone = present !== undefined && present.commit !== '' && (await commitOf(call, present.run)) === ''
   withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     const share = shareOf(folder, state.id)
     // Another command here may have published it again.
@@ -116,8 +115,8 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
   for (;;) {
     const attempt = await begin(folder, machine, isRelease, limit)
     const commit = await composeCommit(attempt)
-    const { remote, run, commit: expected } = attempt.share
-    const pushed = await pushRun(attempt.call, { remote, run, commit, expected })
+    const { run, commit: expected } = attempt.share
+    const pushed = await pushRun(attempt.call, { run, commit, expected })
     if (pushed.outcome === 'gone') throw notPublished(attempt, ...refIsGone(attempt))
     if (pushed.outcome === 'failed') throw notPublished(attempt, pushed.detail)
     if (await isDone(attempt, commit, pushed)) return
@@ -125,7 +124,7 @@ async function push(folder: TaskFolder, machine: Machine, isRelease: boolean): P
 }
 
 interface Attempt {
-  readonly call: GitCall
+  readonly call: RemoteCall
   readonly folder: TaskFolder
   readonly machine: Machine
   readonly state: WorkflowState
@@ -136,6 +135,8 @@ interface Attempt {
   readonly releases: boolean
 }
 
+type Unsent = Omit<Attempt, 'call'>
+
 async function begin(folder: TaskFolder, machine: Machine, isRelease: boolean, limit: GitCall): Promise<Attempt> {
   const read = await underLock(folder, (state) => {
     refuseMoved(folder, state)
@@ -143,7 +144,7 @@ async function begin(folder: TaskFolder, machine: Machine, isRelease: boolean, l
     if (share === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
     return { state, share, files: readRunFiles(folder.path, state.definition) }
   })
-  const attempt = { ...read, call: limit, folder, machine, releases: isRelease && isResumable(read.state) }
+  const attempt = { ...read, folder, machine, releases: isRelease && isResumable(read.state) }
   const call = await requireRemote(limit, read.share.remote).catch((error: unknown) => {
     if (asPostflightError(error).code !== 'remote-unknown') throw error
     throw notPublished(
@@ -159,7 +160,7 @@ async function begin(folder: TaskFolder, machine: Machine, isRelease: boolean, l
 async function composeCommit(attempt: Attempt): Promise<string> {
   const { call, folder, machine, state, share, files, releases } = attempt
   if (files instanceof PostflightError) throw await fencedOr(files, attempt)
-  const { remote, run, commit: expected, generation, nonce, sinceMs } = share
+  const { run, commit: expected, generation, nonce, sinceMs } = share
   const held = releases
     ? { machine: undefined, session: undefined, sinceMs: machine.nowMs }
     : { machine: machine.name, session: state.hostSession, sinceMs }
@@ -173,8 +174,8 @@ async function composeCommit(attempt: Attempt): Promise<string> {
   if (fault !== undefined) throw await fencedOr(notPublished(attempt, fault), attempt)
   // After some weeks, git removes a commit without a ref.
   if (expected !== '' && !(await hasCommit(call, expected))) {
-    if ((await commitOf(call, remote, run)) === '') throw notPublished(attempt, ...refIsGone(attempt))
-    await fetchRuns(call, remote, [run])
+    if ((await commitOf(call, run)) === '') throw notPublished(attempt, ...refIsGone(attempt))
+    await fetchRuns(call, [run])
   }
   const written = await writeTree(call, tree)
   if (expected !== '' && (await treeIn(call, expected)) === written) return expected
@@ -203,7 +204,7 @@ async function isDone(
     const noted = changeShare(folder, (now) => (now.commit === expected ? { ...now, commit, sent: [], ...facts } : now))
     // `sent` already has the commit, so the next publish recognizes it.
     await noted.catch(() => {})
-    if (!releases && there !== commit) throw await lose(attempt, there, commit, commit)
+    if (!releases && there !== commit) throw await lose(attempt, there, { commit, published: commit })
     // A hook may have changed the run while it was being sent.
     return !releases || endReleased(attempt, state.sequence)
   }
@@ -213,21 +214,21 @@ async function isDone(
     if (older.status !== 0 && older.status !== 1) throw notPublished(attempt, older.detail)
     // A backup of the remote, or a person, brought an older version of ours back.
     const isSetBack = older.status === 0 && holder?.machine !== undefined && holder.nonce === share.nonce
-    if (holder !== undefined && !isSetBack) throw await lose(attempt, there, commit)
+    if (holder !== undefined && !isSetBack) throw await lose(attempt, there, { commit })
     const what = isSetBack ? 'was set back there to an older version' : 'no longer leads to a run there'
     const remove = removalCommand(remote, run, rootOf(attempt))
     throw notPublished(attempt, `its ref ${what}`, `: \`${remove}\` removes it, then publish again`)
   }
   // An earlier commit of ours arrived late. After a release anyone may have the run; until then it can be released anew.
   if (holder?.machine === undefined) {
-    if (!releases) throw await lose(attempt, there, commit, there)
+    if (!releases) throw await lose(attempt, there, { commit, published: there })
     if ((await isPublished(call, commit, there)) && (await endReleased(attempt, state.sequence))) return true
   }
   await changeShare(folder, (now) => ({ ...now, commit: there }))
   return false
 }
 
-function notPublished({ folder, share: { remote } }: Attempt, reason: string, advice = ''): PostflightError {
+function notPublished({ folder, share: { remote } }: Unsent, reason: string, advice = ''): PostflightError {
   return new PostflightError('not-published', {
     task: taskWord(folder),
     remote,
@@ -243,37 +244,23 @@ function refIsGone(attempt: Attempt): [reason: string, advice: string] {
   ]
 }
 
-function shareLine(attempt: Attempt): string {
-  return commandLine(['workflow', 'share', taskWord(attempt.folder)], rootOf(attempt))
+function shareLine(attempt: Unsent): string {
+  return runCommandLine(attempt.folder, 'share', rootOf(attempt))
 }
 
 /** The record keeps the advice, which another command may print elsewhere. */
-function rootOf({ folder, machine }: Attempt): string | undefined {
+function rootOf({ folder, machine }: Unsent): string | undefined {
   return machine.rootOption && folder.root
-}
-
-/** Why another machine would refuse these files: then they must not get into the ref. */
-export function whyRefused(tree: ReadonlyMap<string, Buffer>): string | undefined {
-  if (readHolder(tree.get('holder.json')) === undefined) return 'the name of its task folder is not allowed: rename it'
-  return treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
-}
-
-export async function holderAt(call: GitCall, commit: string): Promise<Holder | undefined> {
-  return readHolder(await readBlob(call, commit, 'holder.json'))
-}
-
-export function isOurs(share: ShareRecord | undefined, commit: string): boolean {
-  return share !== undefined && (share.commit === commit || share.sent.includes(commit))
 }
 
 /** A run that cannot be published must still end here if another machine has it. */
 async function fencedOr(error: PostflightError, attempt: Attempt): Promise<PostflightError> {
   const { call, share } = attempt
   try {
-    const there = await commitOf(call, share.remote, share.run)
+    const there = await commitOf(call, share.run)
     if (there === '' || isOurs(share, there)) return error
-    await fetchRuns(call, share.remote, [share.run])
-    return (await holderAt(call, there)) === undefined ? error : await lose(attempt, there)
+    await fetchRuns(call, [share.run])
+    return (await holderAt(call, there)) === undefined ? error : await lose(attempt, there, {})
   } catch (problem) {
     if (problem instanceof PostflightError) return error
     throw problem
@@ -292,7 +279,7 @@ function changeShare(folder: TaskFolder, change: (share: ShareRecord) => ShareRe
 }
 
 function endReleased(attempt: Attempt, released: number): Promise<boolean> {
-  return endHere(attempt, releasedText(attempt.share.remote), undefined, released)
+  return endHere(attempt, releasedText(attempt.share.remote), { released })
 }
 
 function releasedText(remote: string): string {
@@ -300,7 +287,8 @@ function releasedText(remote: string): string {
 }
 
 /** Returns false if the run continued after the transition `released`: then nothing is changed. */
-function endHere({ folder, machine }: Attempt, why: string, kept?: string, released?: number): Promise<boolean> {
+function endHere({ folder, machine }: Attempt, why: string, facts: { kept?: string | undefined; released?: number }) {
+  const { kept, released } = facts
   return underLock(folder, (state) => {
     if (released !== undefined && state.outcome !== 'moved' && state.sequence > released) return false
     const share = shareOf(folder, state.id)
@@ -316,8 +304,9 @@ function endHere({ folder, machine }: Attempt, why: string, kept?: string, relea
 }
 
 /** Ends the run here, because of the commit `there`. `commit`: what was to be published. `published`: ours in the remote. */
-async function lose(attempt: Attempt, there: string, commit?: string, published = attempt.share.commit) {
+async function lose(attempt: Attempt, there: string, own: { commit?: string; published?: string }) {
   const { call, folder, share } = attempt
+  const { commit, published = share.commit } = own
   const { remote, run } = share
   const holder = await holderAt(call, there)
   const isKept = commit !== undefined && !(await isPublished(call, commit, published))
@@ -331,7 +320,7 @@ async function lose(attempt: Attempt, there: string, commit?: string, published 
       : `it goes on at ${holderWords(holder)}, since ${toIsoSeconds(holder.sinceMs)} (${remote})`
   const where = kept ?? `${folder.relative}, and nowhere else`
   const why = `${taken}${isKept ? `; what was not published is kept at ${where}` : ''}`
-  await endHere(attempt, why, kept === undefined ? undefined : commit)
+  await endHere(attempt, why, kept === undefined ? {} : { kept: commit })
   return new PostflightError('workflow-moved', { task: taskWord(folder), run, remote, why })
 }
 
@@ -345,13 +334,13 @@ async function isPublished(call: GitCall, commit: string, published: string): Pr
 const MAX_LOST = 100
 
 /** Returns the place where the commit is kept. */
-async function keep({ call, share: { remote, run } }: Attempt, commit: string): Promise<string | undefined> {
+async function keep({ call, share: { run } }: Attempt, commit: string): Promise<string | undefined> {
   for (let number = 1; number <= MAX_LOST; number++) {
     const name = `${run}-lost-${number}`
     const ref = sharedRef(name)
     // With an empty old value, the ref must not exist.
     if ((await runGit(call, 'update-ref', ref, commit, '')).status !== 0) continue
-    const { outcome } = await pushRun(call, { remote, run: name, commit, expected: '' })
+    const { outcome } = await pushRun(call, { run: name, commit, expected: '' })
     if (outcome === 'published') return ref
     if (outcome !== 'moved') return `${ref}, in this repository only`
     await runGit(call, 'update-ref', '-d', ref, commit)

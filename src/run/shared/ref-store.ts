@@ -1,6 +1,7 @@
 import { PostflightError } from '../../kernel/errors.ts'
 import { shellWord } from '../../kernel/text.ts'
-import { EXACT, type GitAnswer, type GitCall, runGit } from './isolated-git.ts'
+import { EXACT, type GitAnswer, type GitCall, type InputCall, runGit } from './isolated-git.ts'
+import { type Holder, readHolder } from './share-record.ts'
 
 /** A shared run in git: its ref, which changes by compare-and-swap (docs/shared-runs.md), and its files, never checked out. */
 
@@ -27,12 +28,19 @@ export function removalCommand(remote: string, run: string, root: string | undef
   return [...git, 'push', ...options, remote, `:${ref}`].map(shellWord).join(' ')
 }
 
+/** `address`: where pushes go, if fetches do not. `project`: see Holder. */
+export interface RemoteCall extends GitCall {
+  readonly remote: string
+  readonly address?: string | undefined
+  readonly project?: string | undefined
+}
+
 /** The refs are read where they are pushed, which may be another address (`pushurl`). */
-export async function requireRemote(call: GitCall, remote: string): Promise<GitCall> {
+export async function requireRemote(call: GitCall, remote: string): Promise<RemoteCall> {
   const [fetched, pushed] = await addressesOf(call, remote)
   if (fetched === undefined) throw new PostflightError('remote-unknown', { remote })
   const project = (await write(call, 'rev-parse', '--show-prefix')) || undefined
-  return { ...call, address: pushed === fetched ? undefined : `${EXACT}${pushed}`, project }
+  return { ...call, remote, address: pushed === fetched ? undefined : `${EXACT}${pushed}`, project }
 }
 
 export async function isRemote(call: GitCall, remote: string): Promise<boolean> {
@@ -49,23 +57,21 @@ async function addressesOf(call: GitCall, remote: string): Promise<[string | und
 }
 
 /** `runs`: their commits. `lost`: refs of what was not published before a takeover. */
-export async function listRefs(call: GitCall, remote: string) {
-  const lines = requireAnswer(await runGit(call, 'ls-remote', call.address ?? remote, `${REFS}*`), remote)
-    .bytes.toString()
-    .split('\n')
+export async function listRefs(call: RemoteCall) {
+  const lines = (await askRemote(call, ['ls-remote'], `${REFS}*`)).bytes.toString().split('\n')
   const refs = lines.flatMap((line) => {
     const [commit = '', ref = ''] = line.split('\t')
     const run = ref.slice(REFS.length)
     return ref.startsWith(REFS) && RUN_ID.test(run) ? [[run, commit] as const] : []
   })
   const runs = refs.filter(([run]) => !LOST.test(run))
-  if (runs.length > MAX_LISTED) throw new PostflightError('shared-many', { remote, limit: MAX_LISTED })
+  if (runs.length > MAX_LISTED) throw new PostflightError('shared-many', { remote: call.remote, limit: MAX_LISTED })
   return { runs: new Map(runs), lost: refs.flatMap(([run]) => (LOST.test(run) ? `${REFS}${run}` : [])) }
 }
 
-export async function commitOf(call: GitCall, remote: string, run: string): Promise<string> {
+export async function commitOf(call: RemoteCall, run: string): Promise<string> {
   const ref = sharedRef(run)
-  return headOf(requireAnswer(await runGit(call, 'ls-remote', call.address ?? remote, ref), remote), ref)
+  return headOf(await askRemote(call, ['ls-remote'], ref), ref)
 }
 
 /** git also lists refs that end with the same words: a branch `refs/postflight/{id}`. */
@@ -75,16 +81,17 @@ function headOf({ bytes }: GitAnswer, ref: string): string {
 }
 
 /** Creates no local refs. */
-export async function fetchRuns(call: GitCall, remote: string, runs: readonly string[]): Promise<void> {
-  requireAnswer(await runGit(call, ...FETCH, call.address ?? remote, ...runs.map(sharedRef)), remote)
+export async function fetchRuns(call: RemoteCall, runs: readonly string[]): Promise<void> {
+  await askRemote(call, FETCH, ...runs.map(sharedRef))
 }
 
 /** A partial clone's filter would omit files; a mirror's refspec would write refs here. */
 const FETCH = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-filter', '--refmap=']
 
-function requireAnswer(answer: GitAnswer, remote: string): GitAnswer {
-  if (answer.status !== 0) throw new PostflightError('remote-unreachable', { remote, detail: answer.detail })
-  return answer
+async function askRemote(call: RemoteCall, command: readonly string[], ...refs: string[]): Promise<GitAnswer> {
+  const answer = await runGit(call, ...command, call.address ?? call.remote, ...refs)
+  if (answer.status === 0) return answer
+  throw new PostflightError('remote-unreachable', { remote: call.remote, detail: answer.detail })
 }
 
 /** `there`: after `published` the pushed commit or a later one. `isRefused`: it will not arrive later either. */
@@ -102,7 +109,7 @@ const IS_LOCKED = /cannot lock ref .*(?:File exists|…)$/
 const PUSH_SHARE = 0.8
 
 /** `share`: of the time that is left. */
-export function partOf(call: GitCall, share: number): GitCall {
+export function partOf<Call extends GitCall>(call: Call, share: number): Call {
   const now = performance.now()
   return { ...call, until: now + (call.until - now) * share }
 }
@@ -112,9 +119,10 @@ export function partOf(call: GitCall, share: number): GitCall {
  * 0 to a stale lease on an equal commit.
  */
 export async function pushRun(
-  call: GitCall,
-  { remote, run, commit, expected }: Readonly<Record<'remote' | 'run' | 'commit' | 'expected', string>>,
+  call: RemoteCall,
+  { run, commit, expected }: Readonly<Record<'run' | 'commit' | 'expected', string>>,
 ): Promise<Pushed> {
+  const { remote } = call
   const ref = sharedRef(run)
   const lease = `--force-with-lease=${ref}:${expected}`
   // A mirror remote refuses single refs.
@@ -192,6 +200,16 @@ function isSafeName(name: string): boolean {
   return NAME.test(name) && !DEVICE.test(name) && !/^\.(?:git|postflight)/iu.test(name)
 }
 
+export async function holderAt(call: GitCall, commit: string): Promise<Holder | undefined> {
+  return readHolder(await readBlob(call, commit, 'holder.json'))
+}
+
+/** Why another machine would refuse these files: then they must not get into the ref. */
+export function whyRefused(tree: ReadonlyMap<string, Buffer>): string | undefined {
+  if (readHolder(tree.get('holder.json')) === undefined) return 'the name of its task folder is not allowed: rename it'
+  return treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
+}
+
 export async function readBlob(call: GitCall, commit: string, path: string): Promise<Buffer | undefined> {
   const { status, bytes, detail } = await runGit({ ...call, input: `${commit}:${path}\n` }, 'cat-file', '--batch')
   const begin = bytes.indexOf(10) + 1
@@ -240,7 +258,7 @@ async function treeOf(call: GitCall, blobs: ReadonlyMap<string, string>): Promis
   return write({ ...call, input: lines.join('') }, 'mktree', '-z')
 }
 
-async function write(call: GitCall, ...words: string[]): Promise<string> {
+async function write(call: InputCall, ...words: string[]): Promise<string> {
   const written = await runGit(call, ...words)
   if (written.status !== 0) throw new PostflightError('git-failed', { command: words[0] ?? '', detail: written.detail })
   return written.bytes.toString().trim()

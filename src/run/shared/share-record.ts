@@ -92,6 +92,10 @@ export function shareOf(folder: TaskFolder, run: string): ShareRecord | undefine
   return record === WRONG || record?.run !== run ? undefined : record
 }
 
+export function isOurs(share: ShareRecord | undefined, commit: string): boolean {
+  return share !== undefined && (share.commit === commit || share.sent.includes(commit))
+}
+
 /** The folder that has the run here, which may have been renamed, or else the one of that path. */
 export function folderOfShare(root: string, below: string, run: string): TaskFolder {
   const named = taskFolderBelow(root, below)

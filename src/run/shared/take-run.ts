@@ -11,36 +11,39 @@ import { isState, parseState } from '../machine/state-file.ts'
 import { putAside } from '../store/put-aside.ts'
 import { readState, withRunLock, writeState } from '../store/state-store.ts'
 import { type GitCall, runGit } from './isolated-git.ts'
-import { holderAt, isOurs, type Machine, whyRefused } from './publish-run.ts'
+import type { Machine } from './publish-run.ts'
 import {
   commitOf,
   fetchRuns,
   hasCommit,
+  holderAt,
   isRunId,
   listRefs,
   MAX_TOTAL_BYTES,
   partOf,
   pushRun,
+  type RemoteCall,
   readBlob,
   readTree,
   refused,
+  whyRefused,
   writeCommit,
   writeTree,
 } from './ref-store.ts'
 import { namesLeft, type Placing, placeFiles, planPlacing, readRunFile } from './run-files.ts'
-import { formatHolder, newShare, removeShare, type ShareRecord, shareOf, writeShare } from './share-record.ts'
+import { formatHolder, isOurs, newShare, removeShare, type ShareRecord, shareOf, writeShare } from './share-record.ts'
 
 /** Checks all of a run and claims its ref by compare-and-swap before it writes files. */
 
 export type RemoteRun = Readonly<Awaited<ReturnType<typeof readRun>>>
 export type UnreadableRun = Readonly<{ run: string; problem: PostflightError }>
 
-export async function readRuns(call: GitCall, remote: string) {
-  const { runs, lost } = await listRefs(call, remote)
+export async function readRuns(call: RemoteCall) {
+  const { runs, lost } = await listRefs(call)
   const missing = await withoutCommit(call, runs)
   // git refuses all of them for one broken object, and keeps nothing of a fetch that took too long. Fetched one by one,
   // each stays for the next try.
-  const fetchAll = () => fetchRuns(partOf(call, AT_ONCE_SHARE), remote, missing)
+  const fetchAll = () => fetchRuns(partOf(call, AT_ONCE_SHARE), missing)
   const isFetched =
     missing.length === 0 ||
     (await fetchAll().then(
@@ -50,8 +53,8 @@ export async function readRuns(call: GitCall, remote: string) {
   const read: (RemoteRun | UnreadableRun)[] = []
   for (const [run, commit] of [...runs].sort(([one], [other]) => (one < other ? -1 : 1))) {
     try {
-      if (!isFetched && missing.includes(run)) await fetchRuns(call, remote, [run])
-      read.push(await readRun(call, remote, run, commit))
+      if (!isFetched && missing.includes(run)) await fetchRuns(call, [run])
+      read.push(await readRun(call, run, commit))
     } catch (problem) {
       if (!(problem instanceof PostflightError)) throw problem
       read.push({ run, problem })
@@ -70,14 +73,14 @@ async function withoutCommit(call: GitCall, runs: ReadonlyMap<string, string>): 
 
 const AT_ONCE_SHARE = 0.3
 
-export async function findRun(call: GitCall, remote: string, word: string): Promise<RemoteRun> {
-  const commit = isRunId(word) ? await commitOf(call, remote, word) : ''
+export async function findRun(call: RemoteCall, word: string): Promise<RemoteRun> {
+  const commit = isRunId(word) ? await commitOf(call, word) : ''
   if (commit !== '') {
-    if (!(await hasCommit(call, commit))) await fetchRuns(call, remote, [word])
-    return readRun(call, remote, word, commit)
+    if (!(await hasCommit(call, commit))) await fetchRuns(call, [word])
+    return readRun(call, word, commit)
   }
   const task = withoutCompletion(word)
-  const { runs } = await readRuns(call, remote)
+  const { runs } = await readRuns(call)
   const readable = runs.flatMap((run) => ('holder' in run && run.holder.project === call.project ? run : []))
   const folderOf = ({ holder }: RemoteRun): TaskFolder => taskFolderBelow(call.root, holder.path)
   const named = readable.filter((run) => isNamed(folderOf(run), task))
@@ -94,11 +97,11 @@ export async function findRun(call: GitCall, remote: string, word: string): Prom
   const [unknown] = runs.flatMap((run) =>
     'problem' in run && ['remote-unreachable', 'git-failed'].includes(run.problem.code) ? run.problem : [],
   )
-  throw unknown ?? new PostflightError('shared-none', { remote, task: word })
+  throw unknown ?? new PostflightError('shared-none', { remote: call.remote, task: word })
 }
 
 /** Nothing in the result is trusted. */
-async function readRun(call: GitCall, remote: string, run: string, commit: string) {
+async function readRun(call: RemoteCall, run: string, commit: string) {
   const holder = await holderAt(call, commit)
   if (holder === undefined) throw refused('its holder.json is not valid')
   const written = await readBlob(call, commit, 'state.json')
@@ -107,11 +110,11 @@ async function readRun(call: GitCall, remote: string, run: string, commit: strin
   const state = parseState(written.toString())
   if (!isState(state)) throw refused(`its state.json is not valid (${state.detail})`)
   if (state.id !== run) throw refused('its state.json is that of another run')
-  return { remote, run, commit, holder, state }
+  return { remote: call.remote, run, commit, holder, state }
 }
 
 /** Needs an existing folder; `resumeRun` must follow. */
-export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteRun, machine: Machine): Promise<void> {
+export async function takeRun(call: RemoteCall, folder: TaskFolder, wanted: RemoteRun, machine: Machine) {
   const { remote, run, commit, state } = wanted
   const tree = await readTree(call, commit)
   const before = shareOf(folder, run)
@@ -155,7 +158,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
     if (now?.claim !== before?.claim || now?.commit !== before?.commit) throw changed
     writeShare(folder, { ...record, claim: claimed })
   })
-  const pushed = await pushRun(call, { remote, run, commit: claimed, expected: commit })
+  const pushed = await pushRun(call, { run, commit: claimed, expected: commit })
   if (pushed.outcome !== 'published') {
     const isRefused = pushed.outcome !== 'failed' || pushed.isRefused
     // If the claim arrives later, repeating the command continues.
@@ -203,9 +206,9 @@ function putInPlace(
   })
 }
 
-export async function heldError(call: GitCall, { remote, run, ...before }: RemoteRun, nowMs: number) {
-  const commit = await commitOf(call, remote, run)
-  if (commit !== '') await fetchRuns(call, remote, [run])
+export async function heldError(call: RemoteCall, { remote, run, ...before }: RemoteRun, nowMs: number) {
+  const commit = await commitOf(call, run)
+  if (commit !== '') await fetchRuns(call, [run])
   const holder = (commit === '' ? undefined : await holderAt(call, commit)) ?? before.holder
   const { machine = '', session, sinceMs } = holder
   const age = formatAge(Math.max(0, nowMs - sinceMs))

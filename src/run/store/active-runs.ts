@@ -18,7 +18,7 @@ import { afterSessionStart, afterWaitEvent } from '../machine/agent-stop.ts'
 import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { stepWords } from '../run-messages.ts'
-import { eachRunFile, type ListedRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
+import { eachRunFile, hasRunFile, type ListedRunFiles, type RunFile, removeRunFile } from './run-file.ts'
 import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
 
 export type UnusableRun = SearchProblem & Readonly<{ root: string; task: string | undefined }>
@@ -109,13 +109,13 @@ export function listActiveRuns(root: string, nowMs: number): UnfinishedWorkflow[
 function statusOf(folder: TaskFolder, state: WorkflowState, listed: ListedRunFiles): UnfinishedStatus | undefined {
   const { active, outcome, settled, id } = state
   if (!active) return outcome === 'stalled' && !settled ? 'stalled' : undefined
-  if (runFileOf(folder, id, listed) === undefined) return 'lost'
+  if (!hasRunFile(folder, id, listed)) return 'lost'
   return needOf(state).kind === 'approval' ? 'approval' : 'running'
 }
 
 export function noteSessionStarts(runs: readonly UnfinishedWorkflow[], session: string | undefined): Recorded[] {
   const mine = runs.filter(({ expectsStart, hostSession }) => expectsStart && hostSession === session)
-  return mine.flatMap(({ folder }) => changeRun(folder, session, afterSessionStart))
+  return mine.flatMap(({ folder }) => changeRunOfSession(folder, session, afterSessionStart))
 }
 
 /** Never throws. Without `state`, it cannot be read. */
@@ -186,11 +186,11 @@ export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' |
     const announces = kind === 'command' && announcesWait(written, moment, idsIn(output, WAIT_LINE))
     return afterWaitEvent(state, sessionEvent(moment, announces ? 'announcement' : kind), Date.now())
   }
-  return changeRun(folder, session, change, kind === 'stop' ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS)
+  return changeRunOfSession(folder, session, change, kind === 'stop' ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS)
 }
 
 /** Returns the record of a wait that ended. */
-export function changeRun(
+export function changeRunOfSession(
   folder: TaskFolder,
   session: string | undefined,
   change: (state: WorkflowState) => WorkflowState,

@@ -257,7 +257,7 @@ function tooManySteps(name: string, count: number): StepsSeen {
 }
 
 function noSteps(why: string): StepsSeen {
-  return { kind: 'none', mend: `${why}: fix the file` }
+  return { kind: 'none', fix: `${why}: fix the file` }
 }
 
 /** Replaces one byte in place, so that nothing else changes. */

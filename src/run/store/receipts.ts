@@ -3,13 +3,12 @@ import path from 'node:path'
 import { inspectInside, readInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { readSmallBytes } from '../../disk/read.ts'
-import { commandLine } from '../../kernel/command-line.ts'
 import { CHECKS_FOLDER } from '../../kernel/files.ts'
 import { quote, stripControl } from '../../kernel/text.ts'
 import { attempt } from '../../kernel/values.ts'
 import { failureWords, NO_OUTPUT } from '../../marker/check-messages.ts'
 import { isReceiptName } from '../../project/own-files.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runCommandLine, type TaskFolder } from '../../project/task-folder.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { type BoundFile, parseReceipt, type Receipt } from '../machine/receipt.ts'
 import { visitsOf, type WorkflowState } from '../machine/state.ts'
@@ -26,7 +25,7 @@ const HASH_LIMIT = 4_194_304
 
 /** Names the root: an agent may have left the project's folder. */
 export function checkCommand(folder: TaskFolder): string {
-  return commandLine(['workflow', 'check', taskWord(folder)], folder.root)
+  return runCommandLine(folder, 'check', folder.root)
 }
 
 export function checkBreach(folder: TaskFolder, state: WorkflowState, { check, artifact = '' }: Phase) {

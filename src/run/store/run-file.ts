@@ -54,15 +54,15 @@ export function* eachRunFile(root: string, problems: SearchProblem[] = []): Gene
 /** The files of each root, listed once: reading them again for each moved folder would take long. */
 export type ListedRunFiles = Map<string, readonly RunFile[]>
 
-export function runFileOf(folder: TaskFolder, id: string, listed: ListedRunFiles = new Map()): RunFile | undefined {
+/** Hooks ignore an active run without one. */
+export function hasRunFile(folder: TaskFolder, id: string, listed: ListedRunFiles = new Map()): boolean {
   const { root } = folder
   const isOfRun = (file: RunFile): boolean => file.id === id && file.folder?.path === folder.path
   // Most files have the folder's name. It is read now: a run may have started since the files were listed.
-  const usual = locate(root, fileNameOf(pathInSpecs(folder)))
-  if (isOfRun(usual)) return usual
+  if (isOfRun(locate(root, fileNameOf(pathInSpecs(folder))))) return true
   const files = listed.get(root) ?? [...eachRunFile(root)]
   listed.set(root, files)
-  return files.find(isOfRun)
+  return files.some(isOfRun)
 }
 
 const UNREAD = Symbol('unread')

@@ -2,21 +2,22 @@ import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
-import { DONE_STANDING, repairDoneFile, ruleName } from '../../done/done-rules.ts'
-import { describeRules, invalidDoneFile } from '../../done/done-yaml.ts'
-import { doneStatus, readTrusted, unfinishedFix } from '../../done/trust-store.ts'
+import { doneFinding } from '../../done/done-finding.ts'
+import { ruleName } from '../../done/done-rules.ts'
+import { describeRules } from '../../done/done-yaml.ts'
+import { readTrusted, unfinishedFix } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, READ_ONLY, unsearchable, unwritable } from '../../kernel/error-messages.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
-import { UNOWNED_PROBLEM, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
+import { faultsOf, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
 import { newProjectFolder, newRootFolder } from '../../project/new-task-folder.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runCommandLine, type TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
-import { type ListedRunFiles, runFileOf } from '../../run/store/run-file.ts'
+import { hasRunFile, type ListedRunFiles } from '../../run/store/run-file.ts'
 import { addIgnored, IGNORED, LOCAL_FILES } from '../ignored-files.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { settingsLocations } from '../install/wiring.ts'
@@ -84,17 +85,14 @@ export function checkGit(context: CommandContext, root: string, isWired: boolean
   return findings
 }
 
-export function checkDone(context: CommandContext, root: string): DoctorFinding[] {
-  const status = doneStatus(root, context)
-  if (status === undefined) return []
-  if (status === 'missing') return [good('done', DONE_STANDING.missing)]
-  const trust = commandLine(['trust'], context.rootOption)
-  const invalid = invalidDoneFile(root, status !== 'untrusted', trust)
-  if (invalid !== undefined) return [bad('done', invalid.message, invalid.fix)]
-  const fix = status === 'unreadable' ? repairDoneFile(trust) : trust
-  if (status !== 'trusted') return [bad('done', DONE_STANDING[status], fix)]
+export async function checkDone(context: CommandContext, root: string): Promise<DoctorFinding[]> {
+  const found = await doneFinding(context, root)
+  if (found === undefined) return []
+  const { standing, message, fix } = found
+  if (standing === 'missing') return [good('done', message)]
+  if (fix !== null) return [bad('done', message, fix)]
   const names = describeRules((readTrusted(root, context)?.rules ?? []).map(ruleName))
-  return [good('done', `specs/done.yaml is trusted on this machine: ${names}`)]
+  return [good('done', `${message}: ${names}`)]
 }
 
 const DAY_MS = 24 * HOUR_MS
@@ -124,7 +122,7 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
       const repairCount = 'repair or remove the count by hand: until then the marker blocks no stop'
       return bad('marker', unreadable, repairCount)
     }
-    const faults = view.problems.filter((problem) => problem !== UNOWNED_PROBLEM)
+    const faults = faultsOf(view)
     if (isPending && faults.length > 0) return bad('marker', `${name} ${unparsedMarker(faults)}`, repairOrClear(clear))
     // A stop is counted in the marker's folder before it is blocked.
     const folder = { path: path.dirname(view.path), relative: path.posix.dirname(name) }
@@ -184,17 +182,16 @@ function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext, l
   const run = runStatus(folder)
   if (run === undefined) return undefined
   const { note, state } = run
-  const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
-  const resume = command('workflow', 'resume')
+  const resume = runCommandLine(folder, 'resume', rootOption)
   // Doctor is for a person. Text for an agent never offers to end its run.
-  const resumeOrAbort = `${resume}, or ${command('workflow', 'abort')}`
+  const resumeOrAbort = `${resume}, or ${runCommandLine(folder, 'abort', rootOption)}`
   const wrong = (what: string, fix: string): DoctorFinding => bad('workflow', `${folder.relative}: ${what}`, fix)
   if (state === undefined) return bad('workflow', note, 'repair that file by hand, or move it away')
   if (state.outcome === 'stalled' && !state.settled) {
     return wrong(state.why === undefined ? note : `${note}: ${quote(state.why)}`, resumeOrAbort)
   }
   if (!state.active) return undefined
-  if (runFileOf(folder, state.id, listed) === undefined) {
+  if (!hasRunFile(folder, state.id, listed)) {
     return wrong(`${note}, but its run file is missing, so hooks ignore it`, resume)
   }
   const unwritable = findUnwritable(folder, WORKFLOW_FOLDER)

@@ -1,7 +1,7 @@
 import { oneLine } from '../../kernel/text.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { stepAsText } from '../../run/definition/steps.ts'
-import { phaseStatuses, runStatus } from '../../run/machine/picture.ts'
+import { phaseStatuses, shownStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
@@ -33,7 +33,7 @@ export function runStory({ state, history }: ReportRun, nowMs: number) {
   const statuses = phaseStatuses(state)
   return {
     name: oneLine(state.name, 120),
-    status: runStatus(state),
+    status: shownStatus(state),
     why: state.why === undefined ? undefined : oneLine(state.why, 500),
     waitsFor: waitsFor(state),
     session: state.hostSession === undefined ? undefined : oneLine(state.hostSession, 80),

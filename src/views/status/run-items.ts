@@ -3,14 +3,14 @@ import { messageOf } from '../../kernel/errors.ts'
 import { freshStart, inLine, oneLine, quote, shellWord } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { runStatus } from '../../run/machine/picture.ts'
+import { runCommandLine, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { shownStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { shareOf } from '../../run/shared/share-record.ts'
 import { locationText } from '../../run/store/active-runs.ts'
-import { type ListedRunFiles, runFileOf } from '../../run/store/run-file.ts'
+import { hasRunFile, type ListedRunFiles } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { problemSentence, type StatusItem, type StatusKind, sessionFact, statusItem, taskName } from './status-items.ts'
 
@@ -23,10 +23,10 @@ export function runItems(context: CommandContext, folders: readonly TaskFolder[]
     try {
       const state = readState(folder)
       if (state === undefined || (!state.active && state.settled)) return []
-      const kind = runStatus(state)
+      const kind = shownStatus(state)
       if (kind === 'completed') return { kind, task, host_session: state.hostSession ?? null }
       // After the state: a run file is made before its state becomes active.
-      const isLost = state.active && runFileOf(folder, state.id, listed) === undefined
+      const isLost = state.active && !hasRunFile(folder, state.id, listed)
       return itemOf(context, kind, folder, state, isLost)
     } catch (error) {
       const message = messageOf(error)
@@ -44,7 +44,6 @@ function itemOf(
   isLost: boolean,
 ) {
   const session = state.hostSession ?? null
-  const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const facts = [
     oneLine(state.name, 80),
     state.active && locationText(state),
@@ -57,7 +56,7 @@ function itemOf(
     sessionFact(session),
   ]
   const place = { task: folder.task, path: inLine(folder.relative), session }
-  const fix = isLost ? command('workflow', 'resume') : fixOf(kind, state, folder, command)
+  const fix = isLost ? runCommandLine(folder, 'resume', rootOption) : fixOf(kind, state, folder, rootOption)
   return statusItem(kind, place, facts, sentenceOf(kind, folder.task, state), fix)
 }
 
@@ -79,9 +78,9 @@ const OUTCOMES: Partial<Record<StatusKind, string>> = {
   skipped: 'was completed with skips',
 }
 
-function fixOf(kind: StatusKind, state: WorkflowState, folder: TaskFolder, command: (...words: string[]) => string) {
+function fixOf(kind: StatusKind, state: WorkflowState, folder: TaskFolder, rootOption: string | undefined) {
   const remote = shareOf(folder, state.id)?.remote ?? 'origin'
-  const ofRun = (word: string): string => command('workflow', word)
+  const ofRun = (word: string): string => runCommandLine(folder, word, rootOption)
   const need = needOf(state)
   if (need.kind === 'approval') {
     const file = quote(`${inLine(folder.relative)}/${need.artifact}`)
@@ -90,7 +89,7 @@ function fixOf(kind: StatusKind, state: WorkflowState, folder: TaskFolder, comma
   if (kind === 'running' || kind === 'waiting') {
     return `${ofRun('status')}; to continue it in another session: ${ofRun('resume')}`
   }
-  const clear = command('clear')
+  const clear = commandLine(['clear', taskWord(folder)], rootOption)
   if (kind === 'skipped') return `${ofRun('history')} shows what was skipped. If that is all right: ${clear}`
   if (kind === 'aborted') {
     return `${ofRun('history')} shows what was done; ${freshStart(ofRun('start'))}. To list it no longer: ${clear}`

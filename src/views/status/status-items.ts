@@ -11,7 +11,7 @@ import {
   unparsedMarker,
 } from '../../kernel/text.ts'
 import { describeAge, formatAge } from '../../kernel/time.ts'
-import { checkCommand, failedLastTime } from '../../marker/check-messages.ts'
+import { failedLastTime, shortCommand } from '../../marker/check-messages.ts'
 import { namedWork, shownState } from '../../marker/marker.ts'
 import { type MarkerKind, type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../../project/task-folder.ts'
@@ -84,7 +84,7 @@ export function markerItem(view: MarkerView, location: MarkerLocation, isUnseen:
   const sentences = [`${taskName(view.task)}: ${markerSentence(view, kind, problem)}`]
   if (failed !== undefined) {
     const failure = failed.failure.replace(/^exit code /, 'exit ')
-    sentences.push(`Check "${checkCommand(failed.run)}" failed (${failure}).`)
+    sentences.push(`Check "${shortCommand(failed.run)}" failed (${failure}).`)
   }
   if (left.length > 0) sentences.push(`Not ticked: ${quotedNames(left)}.`)
   const place = { task: view.task, path: view.relative_path, session: view.owner.host_session }
@@ -134,7 +134,7 @@ export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: stri
     kind === 'unchecked' && UNCHECKED,
     kind !== 'removed' && 'its abandoned marker was removed by hand',
     record !== undefined && `in the journal ${formatAge(Math.max(0, nowMs - record.lastMs))} ago`,
-    unproven.length > 0 && `not passed since: ${unproven.map(checkCommand).join(', ')}`,
+    unproven.length > 0 && `not passed since: ${unproven.map(shortCommand).join(', ')}`,
     record !== undefined && sessionFact(session),
   ]
   const fix = `if its postflight is done or no longer wanted: ${commandLine(['clear', inLine(task)], rootOption)}`
@@ -180,7 +180,7 @@ export function taskName(task: string): string {
 }
 
 export function quotedCommands(checks: readonly string[]): string {
-  return checks.map((run) => `"${checkCommand(run)}"`).join(', ')
+  return checks.map((run) => `"${shortCommand(run)}"`).join(', ')
 }
 
 export function problemSentence(message: string): string {

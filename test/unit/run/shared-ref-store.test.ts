@@ -34,8 +34,8 @@ afterAll(() => {
   for (const made of [folder, template]) rmSync(made, { recursive: true, force: true })
 })
 
-const call = (name: string, limitMs = 30_000) => ({ root: join(folder, name), until: performance.now() + limitMs })
-const push = (commit: string, expected = '') => ({ remote: 'origin', run: 'r1', commit, expected })
+const call = (at: string, ms = 30_000) => ({ remote: 'origin', root: join(folder, at), until: performance.now() + ms })
+const push = (commit: string, expected = '') => ({ run: 'r1', commit, expected })
 
 test('a commit below the one that the ref holds counts as published', async () => {
   const first = commit(join(folder, 'one'), 'first')

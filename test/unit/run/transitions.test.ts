@@ -282,7 +282,7 @@ describe('steps taken from an artifact', () => {
   })
 
   it('stall the run without a list of steps', () => {
-    const { told } = play(entered, { steps: { kind: 'none', mend: 'a.json has no list' } })
+    const { told } = play(entered, { steps: { kind: 'none', fix: 'a.json has no list' } })
     expect(told).toEqual(['finish | end b stalled a.json has no list, then run `postflight workflow resume 7`'])
   })
 })
