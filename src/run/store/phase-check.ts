@@ -7,10 +7,11 @@ import { kindAt, kindIfSeen, unwritableBecause } from '../../disk/file-facts.ts'
 import { makeFolders, makeFoldersInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { replaceFile } from '../../disk/write.ts'
+import { endOfStep } from '../../done/done-state.ts'
 import type { Person } from '../../done/trust-store.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../../kernel/file-pattern.ts'
-import { SPECS_FOLDER } from '../../kernel/files.ts'
+import { SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { quote } from '../../kernel/text.ts'
 import { attempt } from '../../kernel/values.ts'
 import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
@@ -87,7 +88,8 @@ export async function runDueCheck(folder: TaskFolder, state: WorkflowState, trus
   if (checkBreach(folder, state, phase) === undefined) return { kind: 'passed' as const }
   requireTrust(folder, state, truster)
   const done = await whileChecking(folder, limits, async (run) => {
-    // Before the check: an edit during it was not checked.
+    // An edit that the check does not see must have a later time.
+    await endOfStep(path.join(folder.path, WORKFLOW_FOLDER))
     const { files, notBound } = await filesOf(folder, id, check.files ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
     const [result] = (await run([command])) as [RunCheck]
