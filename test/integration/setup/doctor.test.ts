@@ -140,6 +140,8 @@ describe.concurrent('doctor', () => {
     chmodSync(project.at('specs/007_x'), 0)
     const closed = await runProcess(process.execPath, [user.cli, 'status'], options)
     chmodSync(project.at('specs/007_x'), 0o755)
+    const { stdout } = await runProcess(process.execPath, [user.cli, 'doctor'], options)
+    expect(stdout).toContain('specs/.postflight/journal.jsonl cannot be written to (EACCES), so `status`')
     expect(closed.stdout).toMatch(/^✗ \S+\/007_x cannot be searched \(EACCES\)[^\n]*\n$/)
     expect(JSON.stringify([run, logs])).not.toContain('cannot write')
   })
