@@ -146,10 +146,8 @@ describe('a phase with a check, driven by the hook', () => {
     await project.cli(['workflow', 'start', '8', 'y', '--definition', 'steps.json'])
     await project.cli(['workflow', 'next', '8'])
     project.write('specs/008_y/report.md', 'x')
-    expect(await project.cli(['workflow', 'check', '8'])).toMatchObject({
-      status: 1,
-      stdout: expect.stringContaining('result yet: not all of its steps have ended'),
-    })
+    const stdout = expect.stringContaining('result yet: not all of its steps have ended')
+    expect(await project.cli(['workflow', 'check', '8'])).toMatchObject({ status: 1, stdout })
   })
 })
 
@@ -233,8 +231,7 @@ describe('the receipt of a check', () => {
     // Another byte that is not UTF-8 either, at the same time.
     writeFileSync(project.at(REPORT), Buffer.concat([bytes.subarray(1), Buffer.from([0x81])]))
     utimesSync(project.at(REPORT), atime, mtime)
-    const again = await check(project, '--json')
-    expect(again.json().message).not.toContain('was not run again')
+    expect((await check(project, '--json')).json().message).not.toContain('was not run again')
     expect(ran(project)).toBe(2)
   })
 
@@ -325,9 +322,8 @@ describe('the receipt of a check', () => {
     symlinkSync('code.ts', project.at('src/link.ts'))
     symlinkSync(project.at('node_modules'), project.at('src/deps'))
     project.write(REPORT, 'x')
-    const run = await check(project)
     const files = 'src/deps (a link), src/link.ts (a link), node_modules/dep/index.js (node_modules) and node_modules'
-    expect(run.stdout).toContain(`its result is not bound to ${files} (node_modules): `)
+    expect((await check(project)).stdout).toContain(`its result is not bound to ${files} (node_modules): `)
   })
 
   it('is bound to at most 2,000 files', async () => {

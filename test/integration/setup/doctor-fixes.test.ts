@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop } from '../../support/payloads.ts'
-import { CLI, canRun, PACKAGE } from '../../support/process.ts'
+import { CLI, canRun } from '../../support/process.ts'
 import {
   claudeHookEnv,
   copyPackage,
@@ -314,15 +314,6 @@ describe.concurrent('doctor finds', () => {
       expect(stdout).toContain('→ ask your administrator to leave only one of them')
       expect(stderr).toContain('twice. Keep that one, or use --force')
     }
-  })
-
-  it('a launcher on a file system that is mounted with noexec, where chmod changes nothing', async () => {
-    const hooks = join(PACKAGE, 'hooks')
-    const mounted = `mount --bind ${hooks} ${hooks} && mount -o remount,bind,noexec ${hooks}`
-    const start = ['unshare -m', 'unshare -rm'].find((one) => canRun(`${one} sh -c '${mounted}'`))
-    if (start === undefined) return
-    const run = await createSourceProject().shell(`exec ${start} sh -c '${mounted} && node ${CLI} doctor'`)
-    expect(run.stdout).toMatch(/postflight-hook is not executable\n {2}→ install the package on a file system/)
   })
 
   it('disableAllHooks only if it counts: the settings that Claude Code reads last', async () => {
