@@ -88,7 +88,7 @@ export async function runDueCheck(folder: TaskFolder, state: WorkflowState, trus
   if (checkBreach(folder, state, phase) === undefined) return { kind: 'passed' as const }
   requireTrust(folder, state, truster)
   const done = await whileChecking(folder, limits, async (run) => {
-    // An edit that the check does not see must have a later time.
+    // Before the check: an edit during it was not checked. Each edit from now on must have a later time.
     await endOfStep(path.join(folder.path, WORKFLOW_FOLDER))
     const { files, notBound } = await filesOf(folder, id, check.files ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
