@@ -49,7 +49,8 @@ export function realPathIfSeen(path: string): string {
 
 export function unwritableBecause(path: string): string | undefined {
   try {
-    fs.accessSync(path, fs.constants.W_OK | fs.constants.X_OK)
+    const { W_OK, X_OK } = fs.constants
+    fs.accessSync(path, fs.statSync(path).isDirectory() ? W_OK | X_OK : W_OK)
     return undefined
   } catch (error) {
     return isAbsent(error) ? undefined : errorCode(error)

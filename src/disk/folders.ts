@@ -111,8 +111,32 @@ export function makeFoldersInside(folder: string, relative: string): string {
 /** Durable. Overwrites no file. */
 export function moveInside(folder: string, relative: string, location: string, name: string): void {
   const target = makeFoldersInside(folder, location)
-  fs.renameSync(path.join(folder, relative), path.join(target, numbered(name, firstFree(target, name))))
+  move(path.join(folder, relative), path.join(target, numbered(name, firstFree(target, name))))
   sync(target)
+}
+
+/**
+ * Also to another file system. overlayfs moves no folder of the container's image (EXDEV), but each of its files.
+ * `filled`: collects the folders to sync.
+ */
+export function move(source: string, target: string, filled = new Set<string>()): void {
+  filled.add(path.dirname(target))
+  try {
+    fs.renameSync(source, target)
+  } catch (error) {
+    const kind = kindAt(source)
+    if (errorCode(error) !== 'EXDEV' || (kind !== 'folder' && kind !== 'file')) throw error
+    if (kind === 'folder') {
+      fs.mkdirSync(target)
+      for (const name of fs.readdirSync(source)) move(path.join(source, name), path.join(target, name), filled)
+      fs.rmdirSync(source)
+    } else {
+      fs.copyFileSync(source, target, fs.constants.COPYFILE_EXCL)
+      sync(target)
+      sync(path.dirname(target))
+      fs.unlinkSync(source)
+    }
+  }
 }
 
 function firstFree(folder: string, name: string): number {

@@ -1,7 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, kindAt } from '../../disk/file-facts.ts'
-import { inspectInside, makeFoldersInside, makeHiddenFolder, namesLike, removeIfEmpty } from '../../disk/folders.ts'
+import { kindAt } from '../../disk/file-facts.ts'
+import {
+  inspectInside,
+  makeFoldersInside,
+  makeHiddenFolder,
+  move,
+  namesLike,
+  removeIfEmpty,
+} from '../../disk/folders.ts'
 import { removeFile, sync } from '../../disk/write.ts'
 import {
   ARTIFACTS_FOLDER,
@@ -61,19 +68,6 @@ export function putAside(folder: TaskFolder, definition: Definition, ended: Work
   // Prompts too long for a block reason.
   for (const name of namesLike(own, /^prompt(?:-\d+)?\.md$/)) removeFile(path.join(own, name))
   return location
-}
-
-/** overlayfs moves no folder of the container's image (EXDEV), but each of its files. */
-function move(source: string, target: string, filled: Set<string>): void {
-  filled.add(path.dirname(target))
-  try {
-    fs.renameSync(source, target)
-  } catch (error) {
-    if (errorCode(error) !== 'EXDEV' || kindAt(source) !== 'folder') throw error
-    fs.mkdirSync(target)
-    for (const name of fs.readdirSync(source)) move(path.join(source, name), path.join(target, name), filled)
-    fs.rmdirSync(source)
-  }
 }
 
 export function namesIn(folder: string, location: string, isOurs: (name: string) => boolean): string[] {

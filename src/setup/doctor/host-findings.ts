@@ -39,7 +39,11 @@ export function checkHook(context: CommandContext): DoctorFinding[] {
   if (!fs.existsSync(bundle)) return [bad('hook', `${bundle} is missing`, REBUILD)]
   const findings: DoctorFinding[] = []
   if (platform !== 'win32' && !isExecutable(launcher)) {
-    findings.push(bad('hook', `${launcher} is not executable`, `chmod +x ${shellWord(launcher)}`))
+    const isMarked = ((fs.statSync(launcher, { throwIfNoEntry: false })?.mode ?? 0) & 0o111) !== 0
+    const elsewhere = 'install the package on a file system that is mounted without noexec'
+    findings.push(
+      bad('hook', `${launcher} is not executable`, isMarked ? elsewhere : `chmod +x ${shellWord(launcher)}`),
+    )
   }
   // Starts the bundle by the launcher's `node`: the launcher itself hides a broken one. A stop would be counted in
   // every root of this environment.

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import fastGlob from 'fast-glob'
-import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
+import { kindAt, kindIfSeen, unwritableBecause } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { doneFinding } from '../../done/done-finding.ts'
 import { ruleName } from '../../done/done-rules.ts'
@@ -8,11 +8,19 @@ import { describeRules } from '../../done/done-yaml.ts'
 import { readTrusted, unfinishedFix } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, READ_ONLY, unsearchable, unwritable } from '../../kernel/error-messages.ts'
-import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import {
+  CLAIMS_FOLDER,
+  JOURNAL_FILE,
+  JOURNAL_FOLDER,
+  MARKER_FILE,
+  SPECS_FOLDER,
+  WORKFLOW_FOLDER,
+} from '../../kernel/files.ts'
 import { quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { faultsOf, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
+import { journalFolder } from '../../project/journal.ts'
 import { newProjectFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import { runCommandLine, type TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
@@ -23,7 +31,12 @@ import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { settingsLocations } from '../install/wiring.ts'
 
 export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
-  if (root !== undefined) return good('root', `the root is ${root}`)
+  if (root !== undefined) {
+    const journal = { path: journalFolder(root), relative: `${SPECS_FOLDER}/${JOURNAL_FOLDER}` }
+    const unwritable = kindIfSeen(journal.path) && findUnwritable(journal, JOURNAL_FILE)
+    if (unwritable === undefined) return good('root', `the root is ${root}`)
+    return bad('root', `${unwritable.what}, so \`status\` does not know what was cleared`, unwritable.fix)
+  }
   const start = startOf(context).path
   if (newProjectFolder(context) === undefined) {
     return good('root', `no ${SPECS_FOLDER}/ at or above ${start}, which is not a project`)
@@ -42,7 +55,7 @@ function findUnwritable({ path: folder, relative }: Pick<TaskFolder, 'path' | 'r
     const target = path.join(folder, name)
     const detail = unwritableBecause(target)
     if (detail === undefined) continue
-    const allow = `let the user who runs the agent write there, for example: chmod u+wx ${shellWord(target)}`
+    const allow = `let the user who runs the agent write there, for example: chmod ${name === JOURNAL_FILE ? 'u+w' : 'u+wx'} ${shellWord(target)}`
     return {
       what: unwritable(name === '' ? relative : `${relative}/${name}`, detail),
       fix: detail === 'EROFS' ? READ_ONLY : allow,

@@ -7,6 +7,7 @@ import { FileSearch } from '../../../src/done/search.ts'
 import { agentShell, begun, edit, later, RULES } from '../../support/done-project.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
 import { claudeHookEnv, createSourceProject, type HookRun, makeOld, type Project } from '../../support/project.ts'
+import { wholeSeconds } from '../../support/whole-seconds.ts'
 
 const stops = (project: Project, more: object = {}): Promise<HookRun> => project.hook(stop({ ...more }))
 const reasonOf = async (run: Promise<HookRun>): Promise<string | undefined> => (await run).answer.reason
@@ -422,12 +423,7 @@ describe('done', () => {
 
   it('proves no change that follows at once, also on a file system with whole seconds', async () => {
     const project = await blocked()
-    const { lstatSync } = fs
-    const coarse = vi.spyOn(fs, 'lstatSync').mockImplementation(((file: string, options?: fs.StatSyncOptions) => {
-      const stats = lstatSync(file, options) as fs.Stats | undefined
-      if (!options?.bigint && stats) for (const key of ['mtimeMs', 'ctimeMs'] as const) stats[key] -= stats[key] % 1000
-      return stats
-    }) as typeof lstatSync)
+    const coarse = wholeSeconds()
     expect((await done(project)).status).toBe(0)
     project.write('src/b.ts', 'x')
     expect(await reasonOf(stops(project))).toContain('src/b.ts')

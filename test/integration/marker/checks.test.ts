@@ -107,6 +107,7 @@ describe.concurrent('clear with checks', () => {
     const env = { ...ENV, NODE_OPTIONS: `--require ${project.at('full.cjs')}` }
     const full = await project.cli(['clear', '259'], { env })
     expect(full).toMatchObject({ status: 1, stderr: expect.stringContaining('`sh` could not be started (EMFILE)') })
+    expect(full.stderr).not.toContain('PATH')
     expect(project.has(MARKER)).toBe(true)
   })
 })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { checkCommand } from '../../../src/run/store/receipts.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
+import { wholeSeconds } from '../../support/whole-seconds.ts'
 
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 
@@ -77,18 +78,21 @@ describe('a phase with a check, driven by the hook', () => {
     expect(ran(project)).toBe(runs ? 1 : 0)
   })
 
-  it.each([
-    ['a bound file', (project: Project) => project.write('src/code.ts', 'other')],
-    ['the time of a bound file', (project: Project) => utimesSync(project.at('src/code.ts'), 1, 1)],
-    ['the artifact', (project: Project) => project.write(REPORT, 'y')],
-  ])('is void after a change of %s, and is run again', async (_, change) => {
+  it.each<[string, (project: Project) => unknown, typeof wholeSeconds?]>([
+    ['a bound file', (project) => project.write('src/code.ts', 'other')],
+    ['the time of a bound file', (project) => utimesSync(project.at('src/code.ts'), 1, 1)],
+    ['the artifact', (project) => project.write(REPORT, 'y')],
+    ['a bound file in the same second', (project) => project.write('src/code.ts', 'two'), wholeSeconds],
+  ])('is void after a change of %s, and is run again', async (_, change, mockTimes) => {
     const project = await writtenRun()
     project.write('fixed', '')
+    const times = mockTimes?.()
     await check(project)
     change(project)
     const reason = await reasonOf(project)
     const again = await check(project)
     await project.hook(stop())
+    times?.mockRestore()
     expect(reason).toMatch(/changed after the check `.*` had run, so its result no longer counts/)
     expect(again.status).toBe(0)
     expect(ran(project)).toBe(2)
@@ -142,10 +146,8 @@ describe('a phase with a check, driven by the hook', () => {
     await project.cli(['workflow', 'start', '8', 'y', '--definition', 'steps.json'])
     await project.cli(['workflow', 'next', '8'])
     project.write('specs/008_y/report.md', 'x')
-    expect(await project.cli(['workflow', 'check', '8'])).toMatchObject({
-      status: 1,
-      stdout: expect.stringContaining('result yet: not all of its steps have ended'),
-    })
+    const stdout = expect.stringContaining('result yet: not all of its steps have ended')
+    expect(await project.cli(['workflow', 'check', '8'])).toMatchObject({ status: 1, stdout })
   })
 })
 
@@ -253,15 +255,13 @@ describe('the receipt of a check', () => {
     /** Gives the artifact another time, and the same content. */
     const touch = (project: Project) => utimesSync(project.at(REPORT), 1, 1)
 
-    it('is not read at a stop while its size and times are those of the receipt', async () => {
+    it.each([
+      ['is not read at a stop while its size and times are those of the receipt', { artifact: 'another hash' }],
+      ['is hashed if only its times differ', undefined],
+    ])('%s', async (_what, receipt) => {
       const project = await checkedRun(SMALL)
-      changeReceipt(project, { artifact: 'another hash' })
-      expect(await passes(project)).toBe(true)
-    })
-
-    it('is hashed if only its times differ', async () => {
-      const project = await checkedRun(SMALL)
-      touch(project)
+      if (receipt === undefined) touch(project)
+      else changeReceipt(project, receipt)
       expect(await passes(project)).toBe(true)
     })
 
@@ -288,13 +288,9 @@ describe('the receipt of a check', () => {
 
   it('can pass with every file of the project: what is ours is never bound', async () => {
     const project = await startedRun({ run: 'true', files: ['**'] })
-    const others = [
-      'archive/003_old/plan.md',
-      'workflow/plan.md',
-      'archive/003_old/workflow/state.json',
-      '007_x/report.md',
-    ]
-    for (const file of [...others, '008_other/.postflight-pending']) project.write(`specs/${file}`, '{}')
+    const others = ['archive/003_old/plan.md', 'workflow/plan.md', 'archive/003_old/workflow/state.json']
+    for (const file of [...others, '007_x/report.md', '008_other/.postflight-pending'])
+      project.write(`specs/${file}`, '{}')
     const ours = ['checks/build/2-1.json', 'checks/build/1-1.json.7-x-1.tmp', 'artifacts/build/1-report.md']
     for (const file of ours) project.write(`specs/007_x/${file}`, 'x')
     const own = ['checks/a.md', 'checks/build/a.json', 'artifacts/a.svg', 'artifacts/build/a.md', 'step-result-a.json']
@@ -326,9 +322,8 @@ describe('the receipt of a check', () => {
     symlinkSync('code.ts', project.at('src/link.ts'))
     symlinkSync(project.at('node_modules'), project.at('src/deps'))
     project.write(REPORT, 'x')
-    const run = await check(project)
     const files = 'src/deps (a link), src/link.ts (a link), node_modules/dep/index.js (node_modules) and node_modules'
-    expect(run.stdout).toContain(`its result is not bound to ${files} (node_modules): `)
+    expect((await check(project)).stdout).toContain(`its result is not bound to ${files} (node_modules): `)
   })
 
   it('is bound to at most 2,000 files', async () => {

@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { CLAIMS_FOLDER } from '../../../src/kernel/files.ts'
 import type { CommandContext } from '../../../src/project/command-context.ts'
 import { checkHook } from '../../../src/setup/doctor/host-findings.ts'
@@ -38,13 +38,18 @@ describe.concurrent('doctor', () => {
     expect(below.stdout).toContain(`installed in ${project.at(SETTINGS)}, for sessions that start in ${project.dir}\n`)
   })
 
-  it('finds nothing wrong before the first specs/ exists', async () => {
+  it('finds nothing wrong before the first specs/ exists, and names the folder of --root', async () => {
     const { cli, project } = createDependentProject()
     await cli('install')
     rmSync(project.at('specs'), { recursive: true })
     const { status, all } = await findingsOf(cli)
     expect(status).toBe(0)
     expect(all.find((finding) => finding.check === 'root')?.what).toContain('yet')
+    mkdirSync(project.at('new/.git'), { recursive: true })
+    const other = (await findingsOf((words) => cli([...words, '--root', 'new']))).all
+    expect(other.find(({ check }) => check === 'root')?.what).toContain(
+      `no specs/ at or above ${project.at('new')} yet`,
+    )
   })
 
   it('finds each folder that cannot be written, so that no stop can be blocked, and writes nothing', async () => {
@@ -61,7 +66,6 @@ describe.concurrent('doctor', () => {
       return all.filter(({ check }) => check === 'marker' || check === 'workflow')
     }
     const before = project.snapshot('specs')
-
     expect((await aboutMarkers()).map(({ ok }) => ok)).toEqual([true, true])
     for (const [folder, said] of [
       ['specs/007_x', 'specs/007_x/.postflight-pending: pending, but specs/007_x'],
@@ -98,23 +102,15 @@ describe.concurrent('doctor', () => {
   it('like init, does not suggest create if create refuses to make specs/', async () => {
     const project = createSourceProject({ git: false, specs: false })
     rmSync(join(project.home, '.git'), { recursive: true })
-    const { all } = await findingsOf((words) => project.cli(words, { cwd: project.home }))
+    const inHome = (words: readonly string[], env = {}) => project.cli(words, { cwd: project.home, env })
+    const { all } = await findingsOf(inHome)
     const root = all.find(({ check }) => check === 'root')
     expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is not a project') })
     expect(root?.what).not.toContain('create')
-    const tried = await project.cli(['init', '--yes'], { cwd: project.home })
-    expect(tried.stdout).toContain("Try it in a project's folder: ")
+    expect((await inHome(['init', '--yes'])).stdout).toContain("Try it in a project's folder: ")
     symlinkSync(project.home, join(project.base, 'link'))
     const env = { HOME: join(project.base, 'link') }
-    const { stderr } = await project.cli(['create', '7', 'x'], { cwd: project.home, env })
-    expect(stderr).toContain('does not look like a project')
-  })
-
-  it('names the folder of --root if it has no specs/ yet', async () => {
-    const { cli, project } = createDependentProject()
-    mkdirSync(project.at('new/.git'), { recursive: true })
-    const { all } = await findingsOf((words) => cli([...words, '--root', 'new']))
-    expect(all.find(({ check }) => check === 'root')?.what).toContain(`no specs/ at or above ${project.at('new')} yet`)
+    expect((await inHome(['create', '7', 'x'], env)).stderr).toContain('does not look like a project')
   })
 
   it('that cannot read specs/ reports that, and not that it cannot write', async () => {
@@ -125,32 +121,35 @@ describe.concurrent('doctor', () => {
     chmodSync(project.at('specs'), 0)
     chmodSync(project.at('.github/hooks'), 0o444)
     const options = { cwd: project.dir, env: project.env, uid: user.uid }
-    const [run, logs] = await Promise.all(
-      ['doctor', 'logs'].map((command) => runProcess(process.execPath, [user.cli, command], options)),
-    )
+    const asUser = (command: string) => runProcess(process.execPath, [user.cli, command], options)
+    const [run, logs] = await Promise.all([asUser('doctor'), asUser('logs')])
     for (const name of ['specs', '.github/hooks']) chmodSync(project.at(name), 0o755)
-    expect(run?.stdout).toContain('specs cannot be searched (EACCES)')
-    expect(run?.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
-    expect(logs?.stderr).toMatch(/specs\/.postflight cannot be read \(EACCES\)/)
-    chmodSync(project.at('specs/.postflight'), 0)
-    const status = await runProcess(process.execPath, [user.cli, 'status'], options)
-    chmodSync(project.at('specs/.postflight'), 0o755)
-    expect(status.stdout).toContain('specs/.postflight cannot be searched (EACCES)')
+    expect(run.stdout).toContain('specs cannot be searched (EACCES)')
+    expect(run.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
+    expect(logs.stderr).toMatch(/specs\/.postflight cannot be read \(EACCES\)/)
+    const statusWithout = async (name: string) => {
+      chmodSync(project.at(name), 0)
+      const { stdout } = await asUser('status')
+      chmodSync(project.at(name), 0o755)
+      return stdout
+    }
+    expect(await statusWithout('specs/.postflight')).toContain('specs/.postflight cannot be searched (EACCES)')
     await project.cli(['create', '7', '--agent', 'main'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })
-    chmodSync(project.at('specs/007_x'), 0)
-    const closed = await runProcess(process.execPath, [user.cli, 'status'], options)
-    chmodSync(project.at('specs/007_x'), 0o755)
-    expect(closed.stdout).toMatch(/^✗ \S+\/007_x cannot be searched \(EACCES\)[^\n]*\n$/)
+    expect((await asUser('doctor')).stdout).toContain('.postflight/journal.jsonl cannot be written to (EACCES), so')
+    expect(await statusWithout('specs/007_x')).toMatch(/^✗ \S+\/007_x cannot be searched \(EACCES\)[^\n]*\n$/)
     expect(JSON.stringify([run, logs])).not.toContain('cannot write')
   })
 
-  it('reports why the hook does not answer if its PATH has no node, although Bun has one for doctor', () => {
+  it('reports a launcher on noexec, and why the hook does not answer if its PATH has no node, although Bun has one for doctor', () => {
     const PATH = createSourceProject().at('bun-node-0')
     mkdirSync(PATH)
     symlinkSync(process.execPath, join(PATH, 'node'))
     const find = (environment: object) =>
       checkHook({ packageFolder: PACKAGE, platform: 'linux', environment } as CommandContext)
     expect(find({ PATH })).toMatchObject([{ ok: true }])
+    const access = vi.spyOn(fs, 'accessSync').mockThrowOnce(new Error('EACCES'))
+    expect(find({ PATH }), 'on noexec').toMatchObject([{ fix: expect.stringContaining('noexec') }, { ok: true }])
+    access.mockRestore()
     const what = expect.stringMatching(/the hook does not answer .*ENOENT/)
     expect(find({ PATH, npm_config_user_agent: 'bun/1.4.5' })).toMatchObject([{ ok: false, what }])
   })
