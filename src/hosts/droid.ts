@@ -29,10 +29,12 @@ export const droid: HostDifference = {
  */
 function wasCutOff({ lastMessageId, transcript }: Payload, readEnd: ReadEnd): boolean {
   if (lastMessageId === undefined || transcript === undefined) return false
-  const [, line = ''] = readEnd(transcript).split(`"id":${JSON.stringify(lastMessageId)}`)
-  const [, role, rest = ''] = /^[^\n]*?"role":"(\w+)"([^\n]*)/.exec(line) ?? []
-  return role === 'user' && /"(?:visibility":|content":"(?:Error: )?Tool (?:execution )?(?:cancelled|was))/.test(rest)
+  const [, message] = readEnd(transcript).split(`"id":${JSON.stringify(lastMessageId)}`)
+  return message !== undefined && CUT_OFF.test(message)
 }
+
+const CUT_OFF =
+  /^[^\n]*"role":"user"[^\n]*"(?:visibility":|content":"(?:Error: )?Tool (?:execution )?(?:was )?cancelled)/
 
 export const droidSettings = {
   title: 'Factory droid',

@@ -94,8 +94,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     })
     const reasons = ['worker-a', 'worker-b'].map((name) => reasonsIn(model.turns(name).at(-1)))
     expect(reasons).toEqual([[expect.stringContaining('Task 001_alpha:')], [expect.stringContaining('Task 002_beta:')]])
-    const reports = model.turns('main')[1]?.toolResults.map(reportIn)
-    expect(reports?.sort()).toEqual(['alpha report', 'beta report'])
+    expect(model.turns('main')[1]?.toolResults.map(reportIn)?.sort()).toEqual(['alpha report', 'beta report'])
     const blocks = guarded.journal().filter(({ event }) => event === 'block')
     const ids = ['worker-a', 'worker-b'].map((name) => model.turns(name)[0]?.agentId)
     expect(blocks.map(({ task, agent }) => `${task} ${agent}`).sort()).toEqual([

@@ -105,8 +105,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     await client.done
     const stopped = { active: true, phase: 'execute', current_step: 1, step_attempts: 0 }
     expect(guarded.state()).toMatchObject({ ...stopped, stop_requested: expect.any(String) })
-    const stranger = await guarded.run({ main: [say('Only passing.')] })
-    expect(stranger.model.turns('main')).toHaveLength(1)
+    expect((await guarded.run({ main: [say('Only passing.')] })).model.turns('main')).toHaveLength(1)
     const { model } = await guarded.run({ main: worker(bash('postflight workflow resume 7'), say('Resumed.')) })
     expect(reasonsIn(model.turns('main').at(-1)).map(placeOf)).toEqual(Object.keys(WORK).slice(3))
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed' })

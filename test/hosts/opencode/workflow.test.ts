@@ -98,8 +98,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     client.kill()
     await client.done
     expect(guarded.state()).toMatchObject({ active: true, phase: 'execute', current_step: 1, step_attempts: 0 })
-    const stranger = await guarded.talk({ main: [say('Only passing.')] })
-    expect(stranger.model.turns('main')).toHaveLength(1)
+    expect((await guarded.talk({ main: [say('Only passing.')] })).model.turns('main')).toHaveLength(1)
     const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
     expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(3))
     expect(resultIn(next.model)).toMatch(

@@ -31,8 +31,7 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
       const { model, ended, kill } = await hooked.start({
         main: [client.shell('postflight create 7 demo'), schedule(recurring), say('I wait.'), say('Go on.')],
       })
-      const turn = await model.arrived('main', 3)
-      expect(turn.lastUserText).toContain(next)
+      expect((await model.arrived('main', 3)).lastUserText).toContain(next)
       expect(hooked.story().filter((event) => event.startsWith('block'))).toEqual(blocks)
       kill()
       await ended

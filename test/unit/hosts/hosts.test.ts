@@ -95,7 +95,10 @@ describe('a stop that is not judged', () => {
     ['its Stop after a message that is not there counts', { ...transcript, message_id: 'm9' }, DROID],
     ['its Stop without a transcript counts', { ...MAIN, message_id: 'm2' }, DROID],
     ['another event of it counts', { ...transcript, message_id: 'm2', hook_event_name: 'PreToolUse' }, DROID],
-    ['its Stop after another message', { ...transcript, message_id: 'm2' }, DROID, 'droid: cut-off'],
+    ['its Stop after Esc during a command', { ...transcript, message_id: 'm2' }, DROID, 'droid: cut-off'],
+    ['its Stop after a refused call', { ...transcript, message_id: 'm5' }, DROID, 'droid: cut-off'],
+    ['its Stop after a call that was cancelled', { ...transcript, message_id: 'm6' }, DROID, 'droid: cut-off'],
+    ['its Stop after an error', { ...transcript, message_id: 'm7' }, DROID, 'droid: cut-off'],
     ['an empty FACTORY_PROJECT_DIR does not mean droid', SUB, { FACTORY_PROJECT_DIR: '' }],
     ["Kimi Code's stop", { ...MAIN, ...kimi }, {}, 'Kimi Code: answer-ignored'],
     ["Kimi Code's SubagentStop", kimi, {}, 'Kimi Code: answer-ignored'],
@@ -180,6 +183,7 @@ describe('Copilot CLI', () => {
   const SAVED = 'Output too large to read at once (28.3 KB). Saved to: /tmp/a b.txt\nPreview'
   it.each([
     [{ tool_result: { text_result_for_llm: 'created x' } }, 'created x'],
+    [{ tool_result: { text_result_for_llm: `1\n${SAVED}` } }, `1\n${SAVED}`],
     [{ tool_result: { text_result_for_llm: SAVED } }, `${SAVED}\nthe end of /tmp/a b.txt`],
     [{ tool_result: { text_result_for_llm: 'created x' }, tool_response: 'as elsewhere' }, 'as elsewhere'],
     [{ tool_result: 'created x' }, ''],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parsePayload } from '../../../src/hosts/all-hosts.ts'
+import { eventTimeMs, parsePayload } from '../../../src/hosts/all-hosts.ts'
 import { EMPTY_PAYLOAD, mayGetWork } from '../../../src/hosts/payload.ts'
 import { mainStop, payload, subagentStop, thrownBy } from '../builders.ts'
 
@@ -40,6 +40,11 @@ describe('the whole payload of a sub-agent', () => {
   it('has the time of its event, unless that is in the future or ten minutes ago', () => {
     const sentMs = (ms: number) => parsePayload(`{"timestamp":"${new Date(ms).toISOString()}"}`, 600_000).sentMs
     expect([0, 1, 600_000, 600_001].map(sentMs)).toEqual([undefined, 1, 600_000, undefined])
+  })
+
+  it('repeats the time of a stop on Copilot CLI alone', () => {
+    const timeFor = (env: Record<string, string>) => eventTimeMs({ ...payload({}), sentMs: 5 }, env)
+    expect([{ COPILOT_PROJECT_DIR: '/p' }, {}].map(timeFor)).toEqual([5, undefined])
   })
 
   it('is read the same with a byte-order mark, CRLF and blanks around it', () => {

@@ -75,7 +75,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'check-files': [{ limit: 1000, seconds: 10 }],
     'check-patterns': [{ task, phase: 'build' }],
     'check-none': [{ task, phase: 'plan' }],
-    'shell-missing': [{ detail: 'ENOENT' }],
+    'shell-missing': [{ detail: 'ENOENT' }, { detail: 'EMFILE' }],
     'marker-unreadable': [{ path, detail: 'EACCES' }],
     'marker-unparsed': [{ path, detail: 'is empty' }],
     'marker-vanished': [{ path }],
