@@ -26,9 +26,9 @@ const NEVER = [
   ...['**/__pycache__/**', '**/*~', '**/.*.sw?', '**/.#*', '**/#*#', '**/.DS_Store'],
 ]
 
-/** Not searched, because they may be large: all of their files are ours. */
-const OURS = ['.postflight*', WORKFLOW_FOLDER, EARLIER_RUNS_FOLDER, STEP_RESULTS_FOLDER].map(
-  (name) => `${SPECS_FOLDER}/**/${name}/**`,
+/** Not searched, because they may be large: all of their files are ours (`isOwnInRoot`). */
+const OURS = ['.postflight*', WORKFLOW_FOLDER, EARLIER_RUNS_FOLDER, STEP_RESULTS_FOLDER].flatMap((name) =>
+  ['', '*/', '[!0-9]*/*/'].map((above) => `${SPECS_FOLDER}/${above}${name}/**`),
 )
 
 export class FileSearch {
