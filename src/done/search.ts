@@ -6,9 +6,9 @@ import { kindIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { readSmallBytes } from '../disk/read.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
-import { EARLIER_RUNS_FOLDER, SPECS_FOLDER, STEP_RESULTS_FOLDER, WORKFLOW_FOLDER } from '../kernel/files.ts'
+import { RUN_STATE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
-import { isOwnInRoot } from '../project/own-files.ts'
+import { isOwnInRoot, OWN_FOLDERS } from '../project/own-files.ts'
 import type { DoneRule } from './done-rules.ts'
 import { type Baseline, type DoneReceipt, type readReceipts, ruleKey } from './done-state.ts'
 
@@ -26,13 +26,10 @@ const NEVER = [
   ...['**/__pycache__/**', '**/*~', '**/.*.sw?', '**/.#*', '**/#*#', '**/.DS_Store'],
 ]
 
-/** Not searched, because they may be large: all of their files are ours (`isOwnInRoot`). */
-const OURS = ['.postflight*', WORKFLOW_FOLDER, EARLIER_RUNS_FOLDER, STEP_RESULTS_FOLDER].flatMap((name) =>
-  ['', '*/', '[!0-9]*/*/'].map((above) => `${SPECS_FOLDER}/${above}${name}/**`),
-)
-
 export class FileSearch {
   readonly #root: string
+  /** Otherwise `specs/workflow/` is a person's. */
+  readonly #isRunInSpecs: boolean
   readonly #deadline: number
   readonly #maxEntries: number
   #entries = 0
@@ -44,6 +41,7 @@ export class FileSearch {
   /** In ms. */
   constructor(root: string, deadline = Number.POSITIVE_INFINITY, maxEntries = MAX_ENTRIES) {
     this.#root = root
+    this.#isRunInSpecs = kindIfSeen(path.join(root, SPECS_FOLDER, RUN_STATE_FILE)) !== undefined
     this.#maxEntries = maxEntries
     this.#deadline = Math.min(deadline, processAgeMs() + SEARCH_MS)
   }
@@ -52,7 +50,7 @@ export class FileSearch {
     for (const rule of rules) {
       const found: string[] = []
       for (const { patterns, ignore } of this.#searchesOf(rule)) {
-        if (!this.#isPast()) found.push(...(await fastGlob.async(patterns, this.#options(ignore))).filter(isNotOurs))
+        if (!this.#isPast()) found.push(...this.#withoutOurs(await fastGlob.async(patterns, this.#options(ignore))))
       }
       const paths = await orderedInSlices(found)
       this.#found.set(searchKey(rule), paths)
@@ -100,12 +98,16 @@ export class FileSearch {
   }
 
   #glob({ patterns, ignore }: Search): string[] {
-    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore)).filter(isNotOurs)
+    return this.#isPast() ? [] : this.#withoutOurs(fastGlob.sync(patterns, this.#options(ignore)))
+  }
+
+  #withoutOurs(names: readonly string[]): string[] {
+    return names.filter((name) => !isOwnInRoot(name, this.#isRunInSpecs))
   }
 
   #searchesOf({ when, unless }: SearchedRule): Search[] {
     const patterns = (expandPatterns(when) ?? []).filter((pattern) => !this.#leadsAway(pattern))
-    const ignore = [...NEVER, ...OURS, ...(expandPatterns(unless) ?? [])]
+    const ignore = [...NEVER, ...OWN_FOLDERS, ...(expandPatterns(unless) ?? [])]
     const isInSpecs = (pattern: string): boolean => pattern.split('/')[0] === SPECS_FOLDER
     return [
       { patterns: patterns.filter(isInSpecs), ignore },
@@ -181,10 +183,6 @@ export class FileSearch {
     this.#times.set(name, time)
     return time
   }
-}
-
-function isNotOurs(name: string): boolean {
-  return !isOwnInRoot(name, true)
 }
 
 type SearchedRule = Pick<DoneRule, 'when' | 'unless'>

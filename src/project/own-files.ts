@@ -1,4 +1,11 @@
-import { ARTIFACTS_FOLDER, CHECKS_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
+import {
+  ARTIFACTS_FOLDER,
+  CHECKS_FOLDER,
+  EARLIER_RUNS_FOLDER,
+  SPECS_FOLDER,
+  STEP_RESULTS_FOLDER,
+  WORKFLOW_FOLDER,
+} from '../kernel/files.ts'
 import { beginsWithDigit } from './task-folder.ts'
 
 /** Which files below `specs/` the guard and workflows write. */
@@ -24,12 +31,20 @@ function isOwnFile(name: string): boolean {
   return folder === ARTIFACTS_FOLDER ? /^\d+-/.test(file) : isReserved(name)
 }
 
-/** `name`: relative to the root. `isTask`: whether `specs/` itself may hold a run. */
+/** `name`: relative to the root. `isTask`: whether `specs/` itself holds a run. */
 export function isOwnInRoot(name: string, isTask: boolean): boolean {
   const [specs, ...parts] = name.split('/')
   const [first = ''] = parts
   if (specs !== SPECS_FOLDER) return false
   const isOwnBelow = (depth: number): boolean => isOwnFile(parts.slice(depth).join('/'))
-  if (isOwnBelow(1) || ((isTask || first.startsWith('.postflight')) && isOwnBelow(0))) return true
+  if (isOwnBelow(1) || ((isTask || first.startsWith('.')) && isOwnBelow(0))) return true
   return !beginsWithDigit(first) && isOwnBelow(2)
 }
+
+/** Patterns from the root. Searches leave them out, because they may be large. */
+export const OWN_FOLDERS = [
+  `${SPECS_FOLDER}/**/.postflight*/**`,
+  ...[WORKFLOW_FOLDER, EARLIER_RUNS_FOLDER, STEP_RESULTS_FOLDER].flatMap((name) =>
+    ['*', '[!0-9]*/*'].map((task) => `${SPECS_FOLDER}/${task}/${name}/**`),
+  ),
+]

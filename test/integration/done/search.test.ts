@@ -15,7 +15,8 @@ function put(project: Project, ...names: readonly string[]): void {
   }
 }
 
-const SPECS = ['specs/001_x/a/workflow/b', 'specs/001_x/artifacts/a.png', 'specs/001_x/plan.md', 'specs/done.yaml']
+const NAMES = ['001_x/a/workflow/b', '001_x/artifacts/a.png', '001_x/plan.md', 'done.yaml', 'workflow/plan.md']
+const SPECS = NAMES.map((name) => `specs/${name}`)
 
 describe('the files of a rule', () => {
   let project: Project
