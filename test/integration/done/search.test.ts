@@ -34,7 +34,6 @@ describe('the files of a rule', () => {
     symlinkSync('a.ts', join(project.dir, 'src/link.ts'))
   })
 
-  const SOURCES = ['app/(auth)/page.tsx', 'package.json', 'src/a.ts', 'src/deep/b.ts']
   it.each<[string, string[], string[]]>([
     ['src/**', [], ['src/a.ts', 'src/deep/b.ts']],
     ['src/*.ts', [], ['src/a.ts']],
@@ -44,7 +43,7 @@ describe('the files of a rule', () => {
     ['app/(auth)/*', [], ['app/(auth)/page.tsx']],
     ['src/**', ['src/deep/**'], ['src/a.ts']],
     // Hidden files and `specs/` only where a pattern names them; packages, git's files and our own never.
-    ['**', [], SOURCES],
+    ['**', [], ['app/(auth)/page.tsx', 'package.json', 'src/a.ts', 'src/deep/b.ts']],
     ['.github/**', [], ['.github/ci.yml']],
     ['src/.hidden/**', [], ['src/.hidden/x.ts']],
     ['specs/**', [], SPECS],
@@ -97,8 +96,7 @@ describe('a search', () => {
 
   it('ends soon if folders with long names are in one another', () => {
     const project = createSourceProject()
-    const deep = Array.from({ length: 12 }, (_, depth) => `${`${'a'.repeat(240)}/`.repeat(depth + 1)}a`)
-    put(project, ...deep)
+    put(project, ...Array.from({ length: 12 }, (_, depth) => `${`${'a'.repeat(240)}/`.repeat(depth + 1)}a`))
     const before = processAgeMs()
     for (const pattern of ['**/*a*a*b', '**/*a*b/*a*b', '**/a*b/**/*b', '**/*a/**/*a/**/b']) {
       new FileSearch(project.dir).pathsOf({ when: [pattern], unless: [] })
