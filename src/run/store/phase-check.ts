@@ -1,11 +1,11 @@
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Entry } from 'fast-glob'
+import { waitForNextFileTime } from '../../disk/age.ts'
 import type { RunLimits } from '../../disk/bounded-run.ts'
 import { kindAt } from '../../disk/file-facts.ts'
 import { makeFoldersInside } from '../../disk/folders.ts'
 import { replaceFile } from '../../disk/write.ts'
-import { endOfStep } from '../../done/done-state.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
@@ -39,8 +39,8 @@ export async function runDueCheck(folder: TaskFolder, state: WorkflowState, trus
   if (checkBreach(folder, state, phase) === undefined) return { kind: 'passed' as const }
   requireTrust(folder, state, truster)
   const done = await whileChecking(folder, limits, async (run) => {
-    // Before the check: an edit during it was not checked. Each edit from now on must have a later time.
-    await endOfStep(path.join(folder.path, WORKFLOW_FOLDER))
+    // Before the check: an edit during it was not checked. Each edit from now on gets a later time.
+    await waitForNextFileTime(path.join(folder.path, WORKFLOW_FOLDER))
     const { files, notBound } = await filesOf(folder, id, check.files ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
     const [result] = (await run([command])) as [RunCheck]
