@@ -24,11 +24,15 @@ export function isReserved(name: string): boolean {
   return RESERVED.test(name)
 }
 
-/** `name`: relative to its task folder. People have folders such as `artifacts` too: there only names of ours count. */
-function isOwnFile(name: string): boolean {
+const OWN = new RegExp(RESERVED, 'u')
+
+/** `path`: relative to its task folder. People have folders such as `artifacts` too: there only names of ours count. */
+function isOwnFile(path: string): boolean {
+  // Only Linux tells a person's `Workflow/` from ours.
+  const name = process.platform === 'linux' ? path : path.toLowerCase()
   const [folder, , file = ''] = name.split('/')
   if (folder === CHECKS_FOLDER) return isReceiptName(file.replace(/(?<=\.json)\..*\.tmp$/, ''))
-  return folder === ARTIFACTS_FOLDER ? /^\d+-/.test(file) : isReserved(name)
+  return folder === ARTIFACTS_FOLDER ? /^\d+-/.test(file) : OWN.test(name)
 }
 
 /** `name`: relative to the root. `isTask`: whether `specs/` itself holds a run. */

@@ -15,7 +15,7 @@ function put(project: Project, ...names: readonly string[]): void {
   }
 }
 
-const NAMES = ['001_x/a/workflow/b', '001_x/artifacts/a.png', '001_x/plan.md', 'done.yaml', 'workflow/plan.md']
+const NAMES = ['001_x/artifacts/a.png', '001_x/plan.md', '1/Checks/b', '1/a/workflow/b', 'done.yaml', 'workflow/x']
 const SPECS = NAMES.map((name) => `specs/${name}`)
 
 describe('the files of a rule', () => {
