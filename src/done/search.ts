@@ -6,9 +6,10 @@ import { kindIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { readSmallBytes } from '../disk/read.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
-import { RUN_STATE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
+import { SPECS_FOLDER } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
 import { isOwnInRoot, OWN_FOLDERS } from '../project/own-files.ts'
+import { runFinder } from '../project/task-folders.ts'
 import type { DoneRule } from './done-rules.ts'
 import { type Baseline, type DoneReceipt, type readReceipts, ruleKey } from './done-state.ts'
 
@@ -28,8 +29,7 @@ const NEVER = [
 
 export class FileSearch {
   readonly #root: string
-  /** Otherwise `specs/workflow/` is a person's. */
-  readonly #isRunInSpecs: boolean
+  readonly #holdsRun: (folder: string) => boolean
   readonly #deadline: number
   readonly #maxEntries: number
   #entries = 0
@@ -41,7 +41,7 @@ export class FileSearch {
   /** In ms. */
   constructor(root: string, deadline = Number.POSITIVE_INFINITY, maxEntries = MAX_ENTRIES) {
     this.#root = root
-    this.#isRunInSpecs = kindIfSeen(path.join(root, SPECS_FOLDER, RUN_STATE_FILE)) !== undefined
+    this.#holdsRun = runFinder(root)
     this.#maxEntries = maxEntries
     this.#deadline = Math.min(deadline, processAgeMs() + SEARCH_MS)
   }
@@ -102,7 +102,7 @@ export class FileSearch {
   }
 
   #withoutOurs(names: readonly string[]): string[] {
-    return names.filter((name) => !isOwnInRoot(name, this.#isRunInSpecs))
+    return names.filter((name) => !isOwnInRoot(name, this.#holdsRun))
   }
 
   #searchesOf({ when, unless }: SearchedRule): Search[] {

@@ -26,23 +26,25 @@ export function isReserved(name: string): boolean {
 
 const OWN = new RegExp(RESERVED, 'u')
 
-/** `path`: relative to its task folder. People have folders such as `artifacts` too: there only names of ours count. */
-function isOwnFile(path: string): boolean {
+/** `path`: relative to its task folder. People have folders such as `artifacts` too: there only a run's files count. */
+function isOwnFile(path: string, holdsRun: () => boolean): boolean {
   // Only Linux tells a person's `Workflow/` from ours.
   const name = process.platform === 'linux' ? path : path.toLowerCase()
   const [folder, , file = ''] = name.split('/')
-  if (folder === CHECKS_FOLDER) return isReceiptName(file.replace(/(?<=\.json)\..*\.tmp$/, ''))
-  return folder === ARTIFACTS_FOLDER ? /^\d+-/.test(file) : OWN.test(name)
+  if (folder === CHECKS_FOLDER) return isReceiptName(file.replace(/(?<=\.json)\..*\.tmp$/, '')) && holdsRun()
+  return folder === ARTIFACTS_FOLDER ? /^\d+-/.test(file) && holdsRun() : OWN.test(name)
 }
 
-/** `name`: relative to the root. `isTask`: whether `specs/` itself holds a run. */
-export function isOwnInRoot(name: string, isTask: boolean): boolean {
-  const [specs, ...parts] = name.split('/')
-  const [first = ''] = parts
+/** `name` and what `holdsRun` gets: relative to the root. */
+export function isOwnInRoot(name: string, holdsRun: (folder: string) => boolean): boolean {
+  const names = name.split('/')
+  const [specs, first = ''] = names
   if (specs !== SPECS_FOLDER) return false
-  const isOwnBelow = (depth: number): boolean => isOwnFile(parts.slice(depth).join('/'))
-  if (isOwnBelow(1) || ((isTask || first.startsWith('.')) && isOwnBelow(0))) return true
-  return !beginsWithDigit(first) && isOwnBelow(2)
+  const isOwnIn = (depth: number): boolean =>
+    isOwnFile(names.slice(depth).join('/'), () => holdsRun(names.slice(0, depth).join('/')))
+  // Without a run, `specs/workflow/` is a person's.
+  if (isOwnIn(2) || (isOwnIn(1) && (first.startsWith('.') || holdsRun(specs)))) return true
+  return !beginsWithDigit(first) && isOwnIn(3)
 }
 
 /** Patterns from the root. Searches leave them out, because they may be large. */

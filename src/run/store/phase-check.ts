@@ -13,7 +13,8 @@ import { quote } from '../../kernel/text.ts'
 import { failureWords, seconds } from '../../marker/check-messages.ts'
 import { type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { isOwnInRoot } from '../../project/own-files.ts'
-import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runFinder } from '../../project/task-folders.ts'
 import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
 import { formatReceipt, MAX_BOUND_FILES } from '../machine/receipt.ts'
@@ -81,10 +82,11 @@ async function filesOf(folder: TaskFolder, phase: string, patterns: readonly str
   const timer = setTimeout(() => stream.destroy(tooMuch), SEARCH_LIMIT_MS)
   const found: string[] = []
   const links: string[] = []
+  const holdsRun = runFinder(folder.root)
   try {
     for await (const { path: name, dirent } of stream as AsyncIterable<Entry>) {
       // These change at every stop, and one is the check's own lock.
-      if (isOwnInRoot(name, folder.task === SPECS_ITSELF)) continue
+      if (isOwnInRoot(name, holdsRun)) continue
       if (dirent.isFile()) found.push(name)
       if (dirent.isSymbolicLink()) links.push(name)
       if (found.length > MAX_BOUND_FILES) throw tooMuch

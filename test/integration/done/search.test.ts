@@ -15,8 +15,8 @@ function put(project: Project, ...names: readonly string[]): void {
   }
 }
 
-const NAMES = ['001_x/artifacts/a.png', '001_x/plan.md', '1/Checks/b', '1/a/workflow/b', 'done.yaml', 'workflow/x']
-const SPECS = NAMES.map((name) => `specs/${name}`)
+const NAMES = ['001_x/artifacts/a.png', '001_x/plan.md', '1/Checks/b', '1/a/workflow/b', '1/artifacts/a/1-b']
+const SPECS = [...NAMES, 'done.yaml', 'workflow/x'].map((name) => `specs/${name}`)
 
 describe('the files of a rule', () => {
   let project: Project
