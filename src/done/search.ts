@@ -29,7 +29,7 @@ const NEVER = [
 
 export class FileSearch {
   readonly #root: string
-  readonly #holdsRun: (folder: string) => boolean
+  readonly #isNotOurs: (name: string) => boolean
   readonly #deadline: number
   readonly #maxEntries: number
   #entries = 0
@@ -41,7 +41,8 @@ export class FileSearch {
   /** In ms. */
   constructor(root: string, deadline = Number.POSITIVE_INFINITY, maxEntries = MAX_ENTRIES) {
     this.#root = root
-    this.#holdsRun = runFinder(root)
+    const holdsRun = runFinder(root)
+    this.#isNotOurs = (name) => !isOwnInRoot(name, holdsRun)
     this.#maxEntries = maxEntries
     this.#deadline = Math.min(deadline, processAgeMs() + SEARCH_MS)
   }
@@ -50,9 +51,9 @@ export class FileSearch {
     for (const rule of rules) {
       const found: string[] = []
       for (const { patterns, ignore } of this.#searchesOf(rule)) {
-        if (!this.#isPast()) found.push(...this.#withoutOurs(await fastGlob.async(patterns, this.#options(ignore))))
+        if (!this.#isPast()) found.push(...(await fastGlob.async(patterns, this.#options(ignore))))
       }
-      const paths = await orderedInSlices(found)
+      const paths = await orderedInSlices(found, this.#isNotOurs)
       this.#found.set(searchKey(rule), paths)
       for (const part of slices(paths, TIMES_AT_ONCE)) {
         if (this.#isPast()) return
@@ -98,11 +99,7 @@ export class FileSearch {
   }
 
   #glob({ patterns, ignore }: Search): string[] {
-    return this.#isPast() ? [] : this.#withoutOurs(fastGlob.sync(patterns, this.#options(ignore)))
-  }
-
-  #withoutOurs(names: readonly string[]): string[] {
-    return names.filter((name) => !isOwnInRoot(name, this.#holdsRun))
+    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore)).filter(this.#isNotOurs)
   }
 
   #searchesOf({ when, unless }: SearchedRule): Search[] {
@@ -196,10 +193,10 @@ type SearchedEntry = Pick<fs.Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymb
 type EntriesCallback = (error: Error | null, entries: SearchedEntry[]) => void
 
 /** The last sort only merges, so no sort takes more than 20 ms, even for the largest search. */
-async function orderedInSlices(paths: readonly string[]): Promise<string[]> {
+async function orderedInSlices(paths: readonly string[], isKept: (path: string) => boolean): Promise<string[]> {
   const sorted: string[] = []
   for (const part of slices([...new Set(paths)], SORTED_AT_ONCE)) {
-    sorted.push(...part.sort())
+    sorted.push(...part.filter(isKept).sort())
     await nextTurn()
   }
   return sorted.sort()

@@ -26,24 +26,23 @@ export function isReserved(name: string): boolean {
 
 const OWN = new RegExp(RESERVED, 'u')
 
-/** `path`: relative to its task folder. People have folders such as `artifacts` too: there only a run's files count. */
-function isOwnFile(path: string, holdsRun: () => boolean): boolean {
+/** `first`, `third`: names of its path in the task folder. People have `artifacts/` too: there only a run's files count. */
+function isOwnFile(first: string, third: string, holdsRun: () => boolean): boolean {
   // Only Linux tells a person's `Workflow/` from ours.
-  const name = process.platform === 'linux' ? path : path.toLowerCase()
-  const [folder, , file = ''] = name.split('/')
-  if (folder === CHECKS_FOLDER) return isReceiptName(file.replace(/(?<=\.json)\..*\.tmp$/, '')) && holdsRun()
-  return folder === ARTIFACTS_FOLDER ? /^\d+-/.test(file) && holdsRun() : OWN.test(name)
+  const name = process.platform === 'linux' ? first : first.toLowerCase()
+  if (name === CHECKS_FOLDER) return isReceiptName(third.replace(/(?<=\.json)\..*\.tmp$/, '')) && holdsRun()
+  return name === ARTIFACTS_FOLDER ? /^\d+-/.test(third) && holdsRun() : OWN.test(name)
 }
 
 /** `name` and what `holdsRun` gets: relative to the root. */
 export function isOwnInRoot(name: string, holdsRun: (folder: string) => boolean): boolean {
+  if (!name.startsWith(`${SPECS_FOLDER}/`)) return false
   const names = name.split('/')
-  const [specs, first = ''] = names
-  if (specs !== SPECS_FOLDER) return false
+  const [, first = ''] = names
   const isOwnIn = (depth: number): boolean =>
-    isOwnFile(names.slice(depth).join('/'), () => holdsRun(names.slice(0, depth).join('/')))
+    isOwnFile(names[depth] ?? '', names[depth + 2] ?? '', () => holdsRun(names.slice(0, depth).join('/')))
   // Without a run, `specs/workflow/` is a person's.
-  if (isOwnIn(2) || (isOwnIn(1) && (first.startsWith('.') || holdsRun(specs)))) return true
+  if (isOwnIn(2) || (isOwnIn(1) && (first.startsWith('.') || holdsRun(SPECS_FOLDER)))) return true
   return !beginsWithDigit(first) && isOwnIn(3)
 }
 
