@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { attempt } from '../kernel/values.ts'
+import { createFile, temporaryBeside, tryRemoveFile } from './write.ts'
 
 /** Monotonic. `performance.now()` would load a module: almost 1 ms on Node 20. */
 export function processAgeMs(): number {
@@ -52,4 +53,26 @@ function kernelAgeMs(pid: string): number | undefined {
     const startTicks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
     return Number(uptime) * 1000 - (startTicks + 1) * KERNEL_TICK_MS
   })
+}
+
+/** In ms. */
+export function fileSystemNow(folder: string): number {
+  const file = temporaryBeside(`${folder}/now`)
+  try {
+    createFile(file, '', { durable: false })
+    return fs.lstatSync(file).mtimeMs
+  } finally {
+    tryRemoveFile(file)
+  }
+}
+
+/** Up to 10 ms on Linux, and up to 2 s on a file system without fractions of a second (FAT). */
+const LONGEST_STEP_MS = 2_100
+
+/** Ends once every later change has a later time than the result, in ms. */
+export async function waitForNextFileTime(folder: string): Promise<number> {
+  const nowMs = fileSystemNow(folder)
+  const deadline = processAgeMs() + LONGEST_STEP_MS
+  while (fileSystemNow(folder) <= nowMs && !isPast(deadline)) await sleep(5)
+  return nowMs
 }

@@ -5,7 +5,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { attempt, succeeds } from '../kernel/values.ts'
 import { errorCode, kindAt, kindIfSeen } from './file-facts.ts'
 import { type FileRead, readSmallFile } from './read.ts'
-import { createFile, sync } from './write.ts'
+import { createFile, removeFile, sync, tryRemoveFile } from './write.ts'
 
 const OWNERS_RIGHTS = 0o700
 
@@ -134,7 +134,13 @@ export function move(source: string, target: string, filled = new Set<string>())
       fs.copyFileSync(source, target, fs.constants.COPYFILE_EXCL)
       sync(target)
       sync(path.dirname(target))
-      fs.unlinkSync(source)
+      try {
+        removeFile(source)
+      } catch (error) {
+        // Otherwise each further attempt would leave a copy.
+        tryRemoveFile(target)
+        throw error
+      }
     }
   }
 }

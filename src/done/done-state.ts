@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { isPast, processAgeMs, sleep } from '../disk/age.ts'
+import { fileSystemNow } from '../disk/age.ts'
 import { errorCode, kindAt, kindIfSeen } from '../disk/file-facts.ts'
 import { makeLastingFolder } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import { readSmallFile, textIn } from '../disk/read.ts'
-import { createFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
+import { createFile, replaceFile, sync, tryRemoveFile } from '../disk/write.ts'
 import type { Payload } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
@@ -189,28 +189,6 @@ export function countAsking(folder: TaskFolder, prompt: string, asked: number): 
 export function isFirstNotice(folder: TaskFolder, what: string): boolean {
   const note = path.join(folder.path, `told-${sha256(what).slice(0, 16)}`)
   return succeeds(() => createFile(note, '', { durable: false }))
-}
-
-/** In ms. */
-export function fileSystemNow(folder: string): number {
-  const file = temporaryBeside(path.join(folder, 'now'))
-  try {
-    createFile(file, '', { durable: false })
-    return fs.lstatSync(file).mtimeMs
-  } finally {
-    tryRemoveFile(file)
-  }
-}
-
-/** Up to 10 ms on Linux, and up to 2 s on a file system without fractions of a second (FAT). */
-const LONGEST_STEP_MS = 2_100
-
-/** Ends once every later change has a later time than the result, in ms. */
-export async function endOfStep(folder: string): Promise<number> {
-  const nowMs = fileSystemNow(folder)
-  const deadline = processAgeMs() + LONGEST_STEP_MS
-  while (fileSystemNow(folder) <= nowMs && !isPast(deadline)) await sleep(5)
-  return nowMs
 }
 
 const LIFETIME_MS = 7 * 86_400_000

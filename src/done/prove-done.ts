@@ -1,3 +1,4 @@
+import { fileSystemNow, waitForNextFileTime } from '../disk/age.ts'
 import { kindAt } from '../disk/file-facts.ts'
 import { JOURNAL_FOLDER, JOURNAL_PATH } from '../kernel/files.ts'
 import { clearFolder, recordCleared } from '../marker/clear-files.ts'
@@ -11,8 +12,6 @@ import type { DoneRule } from './done-rules.ts'
 import {
   type Baseline,
   type DoneReceipt,
-  endOfStep,
-  fileSystemNow,
   keepReceipt,
   readBaseline,
   readReceipts,
@@ -75,7 +74,7 @@ export async function proveDone(context: CommandContext, root: string, copy: Tru
     if (pass.kind === 'busy') return pass
     all.push(...pass.done)
     failed = pass.failed
-    const atMs = await endOfStep(locationOf(context, root).path)
+    const atMs = await waitForNextFileTime(locationOf(context, root).path)
     const after = new FileSearch(root)
     const again: DoneRule[] = []
     for (const { rule, durationMs } of pass.green) {

@@ -6,9 +6,10 @@ import { kindIfSeen } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { readSmallBytes } from '../disk/read.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../kernel/file-pattern.ts'
-import { EARLIER_RUNS_FOLDER, SPECS_FOLDER, STEP_RESULTS_FOLDER, WORKFLOW_FOLDER } from '../kernel/files.ts'
+import { SPECS_FOLDER } from '../kernel/files.ts'
 import { attempt } from '../kernel/values.ts'
-import { isOwnInRoot } from '../project/own-files.ts'
+import { isOwnInRoot, OWN_FOLDERS } from '../project/own-files.ts'
+import { runFinder } from '../project/task-folders.ts'
 import type { DoneRule } from './done-rules.ts'
 import { type Baseline, type DoneReceipt, type readReceipts, ruleKey } from './done-state.ts'
 
@@ -26,13 +27,9 @@ const NEVER = [
   ...['**/__pycache__/**', '**/*~', '**/.*.sw?', '**/.#*', '**/#*#', '**/.DS_Store'],
 ]
 
-/** Not searched, because they may be large: all of their files are ours. */
-const OURS = ['.postflight*', WORKFLOW_FOLDER, EARLIER_RUNS_FOLDER, STEP_RESULTS_FOLDER].map(
-  (name) => `${SPECS_FOLDER}/**/${name}/**`,
-)
-
 export class FileSearch {
   readonly #root: string
+  readonly #isNotOurs: (name: string) => boolean
   readonly #deadline: number
   readonly #maxEntries: number
   #entries = 0
@@ -44,6 +41,8 @@ export class FileSearch {
   /** In ms. */
   constructor(root: string, deadline = Number.POSITIVE_INFINITY, maxEntries = MAX_ENTRIES) {
     this.#root = root
+    const holdsRun = runFinder(root)
+    this.#isNotOurs = (name) => !isOwnInRoot(name, holdsRun)
     this.#maxEntries = maxEntries
     this.#deadline = Math.min(deadline, processAgeMs() + SEARCH_MS)
   }
@@ -52,9 +51,9 @@ export class FileSearch {
     for (const rule of rules) {
       const found: string[] = []
       for (const { patterns, ignore } of this.#searchesOf(rule)) {
-        if (!this.#isPast()) found.push(...(await fastGlob.async(patterns, this.#options(ignore))).filter(isNotOurs))
+        if (!this.#isPast()) found.push(...(await fastGlob.async(patterns, this.#options(ignore))))
       }
-      const paths = await orderedInSlices(found)
+      const paths = await orderedInSlices(found, this.#isNotOurs)
       this.#found.set(searchKey(rule), paths)
       for (const part of slices(paths, TIMES_AT_ONCE)) {
         if (this.#isPast()) return
@@ -100,12 +99,12 @@ export class FileSearch {
   }
 
   #glob({ patterns, ignore }: Search): string[] {
-    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore)).filter(isNotOurs)
+    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore)).filter(this.#isNotOurs)
   }
 
   #searchesOf({ when, unless }: SearchedRule): Search[] {
     const patterns = (expandPatterns(when) ?? []).filter((pattern) => !this.#leadsAway(pattern))
-    const ignore = [...NEVER, ...OURS, ...(expandPatterns(unless) ?? [])]
+    const ignore = [...NEVER, ...OWN_FOLDERS, ...(expandPatterns(unless) ?? [])]
     const isInSpecs = (pattern: string): boolean => pattern.split('/')[0] === SPECS_FOLDER
     return [
       { patterns: patterns.filter(isInSpecs), ignore },
@@ -183,10 +182,6 @@ export class FileSearch {
   }
 }
 
-function isNotOurs(name: string): boolean {
-  return !isOwnInRoot(name, true)
-}
-
 type SearchedRule = Pick<DoneRule, 'when' | 'unless'>
 
 function searchKey({ when, unless }: SearchedRule): string {
@@ -198,10 +193,10 @@ type SearchedEntry = Pick<fs.Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymb
 type EntriesCallback = (error: Error | null, entries: SearchedEntry[]) => void
 
 /** The last sort only merges, so no sort takes more than 20 ms, even for the largest search. */
-async function orderedInSlices(paths: readonly string[]): Promise<string[]> {
+async function orderedInSlices(paths: readonly string[], isKept: (path: string) => boolean): Promise<string[]> {
   const sorted: string[] = []
   for (const part of slices([...new Set(paths)], SORTED_AT_ONCE)) {
-    sorted.push(...part.sort())
+    sorted.push(...part.filter(isKept).sort())
     await nextTurn()
   }
   return sorted.sort()

@@ -179,7 +179,7 @@ const NO = {
   'check-none': (a: { task: string; phase: string }) =>
     `no check to run: phase "${a.phase}" of task ${a.task} has no check.run.`,
   'shell-missing': (a: { detail: string }) =>
-    `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): ${a.detail === 'ENOENT' ? 'put it on the PATH (Git for Windows brings one)' : 'try again when fewer programs run, or with a higher limit of processes and open files'}.`,
+    `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): ${/^E(?:AGAIN|MFILE|NFILE|NOMEM)$/.test(a.detail) ? 'try again when fewer programs run, or with a higher limit of processes and open files' : 'put it on the PATH (Git for Windows brings one)'}.`,
   'steps-none': (a: { path: string }) => `${a.path} has no checklist: \`postflight create --step NAME\` adds one.`,
   'already-wired': (a: { where: string; wiredBy: keyof typeof WIRED; command: string | undefined }) =>
     `${WIRED[a.wiredBy](a.where)}: each stop would then count twice. ${a.command === undefined ? 'Keep that one' : `Remove that one with \`${a.command}\``}, or use --force. Nothing was written.`,

@@ -1,4 +1,11 @@
-import { ARTIFACTS_FOLDER, CHECKS_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
+import {
+  ARTIFACTS_FOLDER,
+  CHECKS_FOLDER,
+  EARLIER_RUNS_FOLDER,
+  SPECS_FOLDER,
+  STEP_RESULTS_FOLDER,
+  WORKFLOW_FOLDER,
+} from '../kernel/files.ts'
 import { beginsWithDigit } from './task-folder.ts'
 
 /** Which files below `specs/` the guard and workflows write. */
@@ -17,19 +24,32 @@ export function isReserved(name: string): boolean {
   return RESERVED.test(name)
 }
 
-/** `name`: relative to its task folder. People have folders such as `artifacts` too: there only names of ours count. */
-function isOwnFile(name: string): boolean {
-  const [folder, , file = ''] = name.split('/')
-  if (folder === CHECKS_FOLDER) return isReceiptName(file.replace(/(?<=\.json)\..*\.tmp$/, ''))
-  return folder === ARTIFACTS_FOLDER ? /^\d+-/.test(file) : isReserved(name)
+const OWN = new RegExp(RESERVED, 'u')
+
+/** `first`, `third`: names of its path in the task folder. People have `artifacts/` too: there only a run's files count. */
+function isOwnFile(first: string, third: string, holdsRun: () => boolean): boolean {
+  // Only Linux tells a person's `Workflow/` from ours.
+  const name = process.platform === 'linux' ? first : first.toLowerCase()
+  if (name === CHECKS_FOLDER) return isReceiptName(third.replace(/(?<=\.json)\..*\.tmp$/, '')) && holdsRun()
+  return name === ARTIFACTS_FOLDER ? /^\d+-/.test(third) && holdsRun() : OWN.test(name)
 }
 
-/** `name`: relative to the root. `isTask`: whether `specs/` itself may hold a run. */
-export function isOwnInRoot(name: string, isTask: boolean): boolean {
-  const [specs, ...parts] = name.split('/')
-  const [first = ''] = parts
-  if (specs !== SPECS_FOLDER) return false
-  const isOwnBelow = (depth: number): boolean => isOwnFile(parts.slice(depth).join('/'))
-  if (isOwnBelow(1) || ((isTask || first.startsWith('.postflight')) && isOwnBelow(0))) return true
-  return !beginsWithDigit(first) && isOwnBelow(2)
+/** `name` and what `holdsRun` gets: relative to the root. */
+export function isOwnInRoot(name: string, holdsRun: (folder: string) => boolean): boolean {
+  if (!name.startsWith(`${SPECS_FOLDER}/`)) return false
+  const names = name.split('/')
+  const [, first = ''] = names
+  const isOwnIn = (depth: number): boolean =>
+    isOwnFile(names[depth] ?? '', names[depth + 2] ?? '', () => holdsRun(names.slice(0, depth).join('/')))
+  // Without a run, `specs/workflow/` is a person's.
+  if (isOwnIn(2) || (isOwnIn(1) && (first.startsWith('.') || holdsRun(SPECS_FOLDER)))) return true
+  return !beginsWithDigit(first) && isOwnIn(3)
 }
+
+/** Patterns from the root. Searches leave them out, because they may be large. */
+export const OWN_FOLDERS = [
+  `${SPECS_FOLDER}/**/.postflight*/**`,
+  ...[WORKFLOW_FOLDER, EARLIER_RUNS_FOLDER, STEP_RESULTS_FOLDER].flatMap((name) =>
+    ['*', '[!0-9]*/*'].map((task) => `${SPECS_FOLDER}/${task}/${name}/**`),
+  ),
+]

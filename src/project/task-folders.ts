@@ -1,6 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, locationIdentity, pathIn, realPathIfSeen } from '../disk/file-facts.ts'
+import {
+  errorCode,
+  isAbsent,
+  kindAt,
+  kindIfSeen,
+  locationIdentity,
+  pathIn,
+  realPathIfSeen,
+} from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import * as files from '../kernel/files.ts'
@@ -161,5 +169,15 @@ export function firstOfItsPlace(): (folder: TaskFolder) => boolean {
     const isFirst = !seen.has(location)
     seen.add(location)
     return isFirst
+  }
+}
+
+/** Looks once in each folder, which is relative to the root. */
+export function runFinder(root: string): (folder: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (folder) => {
+    const holdsRun = known.get(folder) ?? kindIfSeen(path.join(root, folder, files.RUN_STATE_FILE)) !== undefined
+    known.set(folder, holdsRun)
+    return holdsRun
   }
 }

@@ -1,11 +1,11 @@
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Entry } from 'fast-glob'
+import { waitForNextFileTime } from '../../disk/age.ts'
 import type { RunLimits } from '../../disk/bounded-run.ts'
 import { kindAt } from '../../disk/file-facts.ts'
 import { makeFoldersInside } from '../../disk/folders.ts'
 import { replaceFile } from '../../disk/write.ts'
-import { endOfStep } from '../../done/done-state.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { expandPatterns, GLOB_OPTIONS } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
@@ -13,7 +13,8 @@ import { quote } from '../../kernel/text.ts'
 import { failureWords, seconds } from '../../marker/check-messages.ts'
 import { type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { isOwnInRoot } from '../../project/own-files.ts'
-import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runFinder } from '../../project/task-folders.ts'
 import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
 import { formatReceipt, MAX_BOUND_FILES } from '../machine/receipt.ts'
@@ -39,8 +40,8 @@ export async function runDueCheck(folder: TaskFolder, state: WorkflowState, trus
   if (checkBreach(folder, state, phase) === undefined) return { kind: 'passed' as const }
   requireTrust(folder, state, truster)
   const done = await whileChecking(folder, limits, async (run) => {
-    // Before the check: an edit during it was not checked. Each edit from now on must have a later time.
-    await endOfStep(path.join(folder.path, WORKFLOW_FOLDER))
+    // Before the check: an edit during it was not checked. Each edit from now on gets a later time.
+    await waitForNextFileTime(path.join(folder.path, WORKFLOW_FOLDER))
     const { files, notBound } = await filesOf(folder, id, check.files ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
     const [result] = (await run([command])) as [RunCheck]
@@ -81,10 +82,11 @@ async function filesOf(folder: TaskFolder, phase: string, patterns: readonly str
   const timer = setTimeout(() => stream.destroy(tooMuch), SEARCH_LIMIT_MS)
   const found: string[] = []
   const links: string[] = []
+  const holdsRun = runFinder(folder.root)
   try {
     for await (const { path: name, dirent } of stream as AsyncIterable<Entry>) {
       // These change at every stop, and one is the check's own lock.
-      if (isOwnInRoot(name, folder.task === SPECS_ITSELF)) continue
+      if (isOwnInRoot(name, holdsRun)) continue
       if (dirent.isFile()) found.push(name)
       if (dirent.isSymbolicLink()) links.push(name)
       if (found.length > MAX_BOUND_FILES) throw tooMuch

@@ -9,7 +9,7 @@ import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { errorFault, PostflightError } from '../../kernel/errors.ts'
 import { counted, listed, oneLine, quote, shellWord } from '../../kernel/text.ts'
-import { jsonObjectIn } from '../../kernel/values.ts'
+import { attempt, jsonObjectIn } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { isExecutable } from '../../project/root.ts'
 import { findCommands } from '../claude-hooks.ts'
@@ -39,7 +39,8 @@ export function checkHook(context: CommandContext): DoctorFinding[] {
   if (!fs.existsSync(bundle)) return [bad('hook', `${bundle} is missing`, REBUILD)]
   const findings: DoctorFinding[] = []
   if (platform !== 'win32' && !isExecutable(launcher)) {
-    const isMarked = ((fs.statSync(launcher, { throwIfNoEntry: false })?.mode ?? 0) & 0o111) !== 0
+    // A folder that cannot be entered throws.
+    const isMarked = attempt(() => (fs.statSync(launcher).mode & 0o111) === 0o111, false)
     const elsewhere = 'install the package on a file system that is mounted without noexec'
     findings.push(
       bad('hook', `${launcher} is not executable`, isMarked ? elsewhere : `chmod +x ${shellWord(launcher)}`),

@@ -4,7 +4,6 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { processAgeMs } from '../../../src/disk/age.ts'
-import type { DoneRule } from '../../../src/done/done-rules.ts'
 import { keepReceipt, readReceipts } from '../../../src/done/done-state.ts'
 import { FileSearch } from '../../../src/done/search.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
@@ -16,6 +15,9 @@ function put(project: Project, ...names: readonly string[]): void {
   }
 }
 
+const NAMES = ['001_x/artifacts/a.png', '001_x/plan.md', '1/Checks/b', '1/a/workflow/b', '1/artifacts/a/1-b']
+const SPECS = [...NAMES, 'done.yaml', 'workflow/x'].map((name) => `specs/${name}`)
+
 describe('the files of a rule', () => {
   let project: Project
   beforeAll(() => {
@@ -24,15 +26,14 @@ describe('the files of a rule', () => {
       project,
       ...['package.json', 'src/a.ts', 'src/deep/b.ts', 'src/.hidden/x.ts', '.github/ci.yml', 'app/(auth)/page.tsx'],
       ...['node_modules/p/i.js', 'src/node_modules/p/i.js', 'src/__pycache__/a.pyc', 'src/.a.ts.swp', 'src/a.ts~'],
-      ...['src/.DS_Store', 'specs/001_x/plan.md', 'specs/001_x/.postflight-pending', 'specs/.postflight/journal.jsonl'],
-      ...['specs/001_x/workflow/state.json', 'specs/001_x/step-result-2.json', 'specs/done.yaml'],
-      ...['specs/001_x/checks/a/1-1.json', 'specs/001_x/artifacts/a/1-plan.md', 'specs/001_x/artifacts/a.png'],
+      ...['src/.DS_Store', 'specs/001_x/.postflight-pending', 'specs/.postflight/journal.jsonl', ...SPECS],
+      ...['specs/001_x/workflow/state.json', 'specs/001_x/step-result-2.json', 'specs/old/001_x/workflow/state.json'],
+      ...['specs/001_x/checks/a/1-1.json', 'specs/001_x/artifacts/a/1-plan.md'],
     )
     symlinkSync('/etc', join(project.dir, 'src/etc'))
     symlinkSync('a.ts', join(project.dir, 'src/link.ts'))
   })
 
-  const SOURCES = ['app/(auth)/page.tsx', 'package.json', 'src/a.ts', 'src/deep/b.ts']
   it.each<[string, string[], string[]]>([
     ['src/**', [], ['src/a.ts', 'src/deep/b.ts']],
     ['src/*.ts', [], ['src/a.ts']],
@@ -42,10 +43,10 @@ describe('the files of a rule', () => {
     ['app/(auth)/*', [], ['app/(auth)/page.tsx']],
     ['src/**', ['src/deep/**'], ['src/a.ts']],
     // Hidden files and `specs/` only where a pattern names them; packages, git's files and our own never.
-    ['**', [], SOURCES],
+    ['**', [], ['app/(auth)/page.tsx', 'package.json', 'src/a.ts', 'src/deep/b.ts']],
     ['.github/**', [], ['.github/ci.yml']],
     ['src/.hidden/**', [], ['src/.hidden/x.ts']],
-    ['specs/**', [], ['specs/001_x/artifacts/a.png', 'specs/001_x/plan.md', 'specs/done.yaml']],
+    ['specs/**', [], SPECS],
     ['specs/**/.postflight*', [], []],
     ['node_modules/**', [], []],
     ['src/.*', [], []],
@@ -74,9 +75,8 @@ describe('a search', () => {
   it('sees a file whose content was set back: its status changed', () => {
     const project = createSourceProject()
     put(project, 'src/a')
-    const since = Date.now() - 60_000
     utimesSync(join(project.dir, 'src/a'), 1, 1)
-    expect(new FileSearch(project.dir).changedSince(['src/a'], since)).toEqual(['src/a'])
+    expect(new FileSearch(project.dir).changedSince(['src/a'], Date.now() - 60_000)).toEqual(['src/a'])
   })
 
   it('ends without a result when its time is over', () => {
@@ -96,8 +96,7 @@ describe('a search', () => {
 
   it('ends soon if folders with long names are in one another', () => {
     const project = createSourceProject()
-    const deep = Array.from({ length: 12 }, (_, depth) => `${`${'a'.repeat(240)}/`.repeat(depth + 1)}a`)
-    put(project, ...deep)
+    put(project, ...Array.from({ length: 12 }, (_, depth) => `${`${'a'.repeat(240)}/`.repeat(depth + 1)}a`))
     const before = processAgeMs()
     for (const pattern of ['**/*a*a*b', '**/*a*b/*a*b', '**/a*b/**/*b', '**/*a/**/*a/**/b']) {
       new FileSearch(project.dir).pathsOf({ when: [pattern], unless: [] })
@@ -143,9 +142,7 @@ describe('a search', () => {
 
 it('the receipt of every rule is kept, also of very many files with a time in the future', () => {
   const { dir } = createSourceProject()
-  const rules = ['a', 'b'].map(
-    (name): DoneRule => ({ ...{ name, timeoutMs: 1 }, when: [name], unless: [], checks: ['true'] }),
-  )
+  const rules = ['a', 'b'].map((name) => ({ name, timeoutMs: 1, when: [name], unless: [], checks: ['true'] }))
   const ahead = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`${'a'.repeat(240)}${index}`, 2]))
   const receipt = { atMs: 1, paths: '', ownOutput: [], rewritten: {}, ahead, durationMs: 1 }
   for (const rule of rules) keepReceipt(dir, rule, receipt, { rules, nonce: 'n' })

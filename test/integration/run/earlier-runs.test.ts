@@ -108,11 +108,9 @@ describe('other files of an earlier run', () => {
     own.push('checks/report/1-1.md', 'checks/report/list.json')
     for (const file of [...left, ...own]) project.put(`${file}`, '{"success": true}')
     await start(project)
-    for (const file of left) {
-      expect(project.has(`${IN_TASK}/${file}`), file).toBe(false)
-      expect(project.has(`${IN_TASK}/workflow-runs/1/${file}`), file).toBe(true)
-    }
-    for (const file of own) expect(project.has(`${IN_TASK}/${file}`), file).toBe(true)
+    const has = (file: string, at = ''): boolean => project.has(`${IN_TASK}/${at}${file}`)
+    for (const file of left) expect([has(file), has(file, 'workflow-runs/1/')], file).toEqual([false, true])
+    for (const file of own) expect(has(file), file).toBe(true)
     expect(project.has(`${IN_TASK}/checks/work`)).toBe(false)
   })
 

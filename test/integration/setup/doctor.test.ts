@@ -47,16 +47,14 @@ describe.concurrent('doctor', () => {
     expect(all.find((finding) => finding.check === 'root')?.what).toContain('yet')
     mkdirSync(project.at('new/.git'), { recursive: true })
     const other = (await findingsOf((words) => cli([...words, '--root', 'new']))).all
-    expect(other.find(({ check }) => check === 'root')?.what).toContain(
-      `no specs/ at or above ${project.at('new')} yet`,
-    )
+    const wanted = `no specs/ at or above ${project.at('new')} yet`
+    expect(other.find(({ check }) => check === 'root')?.what).toContain(wanted)
   })
 
   it('finds each folder that cannot be written, so that no stop can be blocked, and writes nothing', async () => {
     const project = withMarker({ cc_session_id: SESSION }, '007_x')
     project.write(`specs/007_x/${CLAIMS_FOLDER}/.gitignore`, '*\n')
-    const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [{ id: 'a', prompt: 'p', artifact: 'a.txt' }] }))
     await project.cli(['workflow', 'start', '8', 'flow', '--definition', 'flow.json'])
     const user = withoutPrivileges(project)
     const aboutMarkers = async (): Promise<Finding[]> => {
@@ -149,7 +147,10 @@ describe.concurrent('doctor', () => {
     expect(find({ PATH })).toMatchObject([{ ok: true }])
     const access = vi.spyOn(fs, 'accessSync').mockThrowOnce(new Error('EACCES'))
     expect(find({ PATH }), 'on noexec').toMatchObject([{ fix: expect.stringContaining('noexec') }, { ok: true }])
-    access.mockRestore()
+    access.mockThrowOnce(new Error('EACCES'))
+    const stat = vi.spyOn(fs, 'statSync').mockReturnValue({ isFile: () => true, mode: 0o744 } as fs.Stats)
+    expect(find({ PATH }), 'of another user').toMatchObject([{ fix: expect.stringContaining('chmod') }, { ok: true }])
+    for (const mock of [access, stat]) mock.mockRestore()
     const what = expect.stringMatching(/the hook does not answer .*ENOENT/)
     expect(find({ PATH, npm_config_user_agent: 'bun/1.4.5' })).toMatchObject([{ ok: false, what }])
   })
