@@ -22,8 +22,8 @@ export function taskLabel(task: string): string {
 
 /** A shell completes a folder to `specs/012_x/` or `./012_x/`. */
 export function withoutCompletion(task: string): string {
-  if (task === taskLabel(SPECS_ITSELF)) return SPECS_ITSELF
-  return task.replace(/^\.\/(?=[^/])/, '').replace(/(?<=[^/.])\/$/, '')
+  const path = task.replace(/^\.\/(?=[^/])/, '')
+  return path === taskLabel(SPECS_ITSELF) ? SPECS_ITSELF : path.replace(/(?<=[^/.])\/$/, '')
 }
 
 /** Refuses what could be a path or an option. */

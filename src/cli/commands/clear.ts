@@ -66,8 +66,7 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
     }
   }
   if (root !== undefined && !options.orphaned) {
-    const ids = results.flatMap(({ cleared, settles = [] }) => [cleared?.marker_id, ...settles])
-    results.push(...settleLost(context, root, task, options, ids))
+    results.push(...settleLost(context, root, task, options, results))
   }
   const runs = task === undefined ? [] : await settleRuns(context, folders, options.dryRun)
   const kept = results.flatMap((one) => one.kept ?? [])
@@ -155,13 +154,21 @@ function settleLost(
   root: string,
   task: string | undefined,
   { dryRun: isDryRun, unchecked }: ClearOptions,
-  cleared: readonly (string | null | undefined)[],
+  results: readonly ClearResult[],
 ): ClearResult[] {
   const { session } = context
   const skipsChecks =
     unchecked || (task !== undefined && context.terminal !== undefined && !isAgentShell(context.environment))
+  const ids = results.flatMap(({ cleared, settles = [] }) => [cleared?.marker_id, ...settles])
+  const going = results.flatMap(({ cleared }) =>
+    !isDryRun || cleared === undefined || cleared.unchecked
+      ? []
+      : cleared.files.map((file) => path.join(cleared.path, file)),
+  )
   // On a full disk the journal may lack what was just cleared.
-  const lost = lostOf(context, root, task).filter(({ record }) => record === undefined || !cleared.includes(record.id))
+  const lost = lostOf(context, root, task, going).filter(
+    ({ record }) => record === undefined || !ids.includes(record.id),
+  )
   return lost.map((lost): ClearResult => {
     const { kind, relative, record, unproven } = lost
     const base = { task: lost.task, path: path.join(root, relative), marker_id: record?.id ?? null }
@@ -186,14 +193,14 @@ function settleLost(
 
 const LOST = { removed: 'was removed by hand', abandoned: 'was given up', unchecked: 'ended without its checks' }
 
-function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
+function lostOf(context: CommandContext, root: string, task: string | undefined, going: readonly string[]) {
   const name = task && path.basename(task)
   // Its folder may have a name that no new folder could have.
   const reference = name === undefined ? undefined : readReference(name, true)
   const isOfTask = (one: LostMarker): boolean =>
     name === undefined || one.task === name || (reference !== undefined && isMeant(one, reference))
   try {
-    return findLostMarkers(context, root, isOfTask)
+    return findLostMarkers(context, root, isOfTask, going)
   } catch (error) {
     if (error instanceof PostflightError) return []
     throw error

@@ -140,7 +140,8 @@ function runningFolder(root: string): string {
 
 function nameFor(root: string, below: string, id: string): string {
   const name = fileNameOf(below)
-  if (Buffer.byteLength(name) > NAME_MAX_BYTES) return id
+  // A hidden file is a temporary one.
+  if (name.startsWith('.') || Buffer.byteLength(name) > NAME_MAX_BYTES) return id
   const { id: other, folder } = locate(root, name)
   const isTaken = other !== undefined && other !== id && folder !== undefined
   return isTaken && folder.relative !== `${SPECS_FOLDER}/${below}` ? id : name

@@ -9,7 +9,7 @@ import { type MarkerRecord, markerRecords, removedByHand, unprovenChecks } from 
 import { viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { wholeMarkerEntries } from '../../project/journal-entries.ts'
-import { SPECS_ITSELF } from '../../project/task-folder.ts'
+import { isMarkerId, SPECS_ITSELF } from '../../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderPath } from '../../project/task-folders.ts'
 
 /** Finds markers whose file is gone although nothing cleared them. */
@@ -27,11 +27,13 @@ export interface LostMarker {
   readonly unproven: readonly string[]
 }
 
+/** `going`: the files that a dry run takes for removed. */
 export function lostMarkers(
   context: CommandContext,
   root: string,
   records: readonly MarkerRecord[],
   { markers: found, problems }: Pick<ReturnType<typeof viewMarkers>, 'markers' | 'problems'>,
+  going: readonly string[] = [],
 ): LostMarker[] {
   const withMarker = new Set(found.map(({ relative_path }) => path.posix.dirname(relative_path)))
   const proofs = records.some(({ task }) => isSessionFolderName(task)) ? proofsOfDone(context, root) : []
@@ -41,7 +43,8 @@ export function lostMarkers(
     return unprovenChecks([record], later).filter((run) => !proven.some(({ checks }) => checks.includes(run)))
   }
   const notes = givenUpNotes(root).filter(({ relative }) => !withMarker.has(relative))
-  const recorded = removedByHand(records, found).map((record): LostMarker => {
+  const staying = found.filter(({ id, path: file }) => isMarkerId(id) || !going.includes(file))
+  const recorded = removedByHand(records, staying).map((record): LostMarker => {
     const { task, kept } = record
     const relative = notes.find(({ key }) => key === record.id)?.relative ?? usualFolder(task)
     const kind = kept === undefined ? 'removed' : kept === 'capped' ? 'abandoned' : 'unchecked'
@@ -67,11 +70,16 @@ function usualFolder(task: string): string {
   return isSessionFolderName(task) ? sessionFolderPath(task) : `${SPECS_FOLDER}/${task}`
 }
 
-export function findLostMarkers(context: CommandContext, root: string, isWanted: (lost: LostMarker) => boolean) {
+export function findLostMarkers(
+  context: CommandContext,
+  root: string,
+  isWanted: (lost: LostMarker) => boolean,
+  going: readonly string[],
+) {
   return checkTwice(root, () => {
     const records = markerRecords(wholeMarkerEntries(root))
     if (removedByHand(records, []).length + givenUpNotes(root).length === 0) return { lost: [] }
-    return { lost: lostMarkers(context, root, records, viewMarkers(root, context.nowMs)).filter(isWanted) }
+    return { lost: lostMarkers(context, root, records, viewMarkers(root, context.nowMs), going).filter(isWanted) }
   }).lost
 }
 

@@ -76,13 +76,6 @@ describe.concurrent('clear with checks', () => {
     expect(read(project)).toMatchObject({ id: OWNED.id })
   })
 
-  it('runs none with --dry-run, and names them', async () => {
-    const project = checked([NOTE])
-    const run = await clear(project, '--dry-run')
-    expect(run.stdout).toContain(`(after \`${NOTE.run}\`)`)
-    expect(project.has('ran')).toBe(false)
-  })
-
   it.each([
     ['is not found', 'no-such-program-here', 'exit code 127: command not found'],
     ['is killed by a signal', 'echo boo; kill -9 $$', 'killed by SIGKILL'],

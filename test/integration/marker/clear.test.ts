@@ -46,11 +46,17 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('refuses a marker that is not a file, with --dry-run too', async () => {
-    const project = createSourceProject({ files: { 'specs/259_x/.postflight-pending/a': '' } })
-    const { status, stderr } = await project.cli(['clear', '259'])
-    expect(stderr).toContain('cannot be read (a folder)')
-    expect(await project.cli(['clear', '259', '--dry-run'])).toMatchObject({ status, stderr, stdout: '' })
+  it('names with --dry-run the checks, and runs none, also of a marker that another was written over', async () => {
+    const project = createSourceProject()
+    await project.cli(['create', '259', 'x', '--check', 'touch ran; false'], { env: ENV })
+    const plan = () => project.cli(['clear', '259', '--dry-run'], { env: ENV })
+    expect((await plan()).stdout).toContain('(after `touch ran; false`)')
+    project.marker('259_x', { ...OWNED, id: undefined })
+    const planned = await plan()
+    const run = await project.cli(['clear', '259'], { env: ENV })
+    expect(planned).toMatchObject({ status: 1, stdout: `would ${run.stdout.replace('cleared', 'clear')}` })
+    expect(run).toMatchObject({ status: 1, stdout: expect.stringContaining('was removed by hand, and its checks') })
+    expect(project.has('ran')).toBe(false)
   })
 
   it('names the steps that are not ticked: in its line, in the document and in the journal', async () => {
@@ -91,13 +97,6 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual({})
   })
 
-  it('clears specs/ itself as "."', async () => {
-    const project = withMarker(OWNED, '.')
-    project.marker('259_x', OWNED)
-    await project.cli(['clear', '.'])
-    expect(['', '259_x/'].map((folder) => project.has(`specs/${folder}.postflight-pending`))).toEqual([false, true])
-  })
-
   it('clears a folder that exists and whose number no new folder could have', async () => {
     const project = createSourceProject({ files: { 'specs/20260118/.postflight-pending': '' } })
     expect(await project.cli(['clear', '20260118'])).toMatchObject({ status: 0, stderr: '' })
@@ -124,7 +123,7 @@ describe.concurrent('clear', () => {
     expect(Object.values(project.snapshot('specs/259_x')).sort()).toEqual(['one', 'three', 'two'])
   })
 
-  it.each(['a folder', 'a link'])('refuses a marker that is %s, and removes nothing', async (kind) => {
+  it.each(['a folder', 'a link'])('refuses a marker that is %s, with --dry-run too', async (kind) => {
     const project = createSourceProject()
     const target = project.write('precious', 'precious')
     mkdirSync(project.at('specs/259_x'))
@@ -132,6 +131,8 @@ describe.concurrent('clear', () => {
     else mkdirSync(project.at('specs/259_x/.postflight-pending'))
     const before = project.snapshot()
     expect(await project.cli(['clear', '259'])).toMatchObject({ status: 65, stderr: expect.stringContaining(kind) })
+    const { status, stderr } = await project.cli(['clear', '259'])
+    expect(await project.cli(['clear', '259', '--dry-run'])).toMatchObject({ status, stderr, stdout: '' })
     expect(project.snapshot()).toEqual(before)
   })
 

@@ -92,7 +92,6 @@ describe.concurrent('a run file', () => {
   it.each<[string, ((project: Project) => unknown)?]>([
     ['without a run'],
     ['of an ended run', (project) => project.cli(['workflow', 'abort', '7'])],
-    ['whose task folder is gone', (project) => rmSync(project.at(IN_TASK), { recursive: true })],
   ])('%s is removed by the next stop', async (_what, end) => {
     const project = end === undefined ? createProject() : await started()
     await end?.(project)
@@ -165,7 +164,6 @@ describe.concurrent('the run continues after', () => {
 
   it.each([
     ['renamed', 'specs/007_better_name'],
-    ['renumbered', 'specs/012_flow'],
     ['archived', 'specs/archive/007_flow'],
   ])('its folder was %s', async (what, place) => {
     const project = await started(makerOf(what === 'renamed'))
@@ -181,6 +179,15 @@ describe.concurrent('the run continues after', () => {
     const words = `${again?.[1]}flow.json${again?.[2]}`.split(' ')
     expect(await project.cli(words)).toMatchObject({ status: 0 })
     expect(runFiles(project)).toEqual(['archive%007_flow'])
+  })
+
+  it('its folder was moved into a hidden one', async () => {
+    const project = await started(makerOf(false))
+    mkdirSync(project.at('specs/.archive'))
+    renameSync(project.at(IN_TASK), project.at('specs/.archive/007_flow'))
+    for (const attempt of [1, 2]) expect(await promptOf(project)).toContain(`attempt ${attempt} of 3`)
+    // A name that begins with a dot would hide it from the hook.
+    expect(runFiles(project)).toEqual([expect.stringMatching(/^wf_/)])
   })
 
   it('a copy of its folder was made, which is another run once it is resumed', async () => {

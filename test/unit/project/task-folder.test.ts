@@ -50,7 +50,7 @@ describe('the forms of <task>', () => {
     },
   )
 
-  const COMPLETED = { 'specs/': '.', 'specs/7_x/': 'specs/7_x', './7_x/': '7_x', './../': '../' }
+  const COMPLETED = { 'specs/': '.', './specs/': '.', 'specs/7_x/': 'specs/7_x', './7_x/': '7_x', './../': '../' }
   const OTHERS = ['7', 'specs', 'archive/7_x', 'a./b', './', './/etc']
   it.each([...Object.entries(COMPLETED), ...OTHERS.map((one) => [one, one])])('%s means %s', (typed, task) => {
     expect(withoutCompletion(String(typed))).toBe(task)
