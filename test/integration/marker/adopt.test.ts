@@ -22,8 +22,7 @@ function markerOf(project: Project): Record<string, unknown> {
 describe.concurrent('adopt', () => {
   it("makes the current host session the owner of another session's marker", async () => {
     const project = withMarker(OTHERS)
-    const run = await project.cli(['adopt', '259'], { env: ENV })
-    expect(run.stdout).toBe(`adopted ${MARKER}  ${OTHERS.id}\n`)
+    expect((await project.cli(['adopt', '259'], { env: ENV })).stdout).toBe(`adopted ${MARKER}  ${OTHERS.id}\n`)
     const { agent_id: _agent, ...kept } = OTHERS
     const owner = { cc_session_id: SESSION, owner_from: 'environment' }
     expect(markerOf(project)).toEqual({ ...kept, ...owner, stop_hook_active: false })

@@ -97,6 +97,13 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual({})
   })
 
+  it('clears specs/ itself as "."', async () => {
+    const project = withMarker(OWNED, '.')
+    project.marker('259_x', OWNED)
+    await project.cli(['clear', '.'])
+    expect(['', '259_x/'].map((folder) => project.has(`specs/${folder}.postflight-pending`))).toEqual([false, true])
+  })
+
   it('clears a folder that exists and whose number no new folder could have', async () => {
     const project = createSourceProject({ files: { 'specs/20260118/.postflight-pending': '' } })
     expect(await project.cli(['clear', '20260118'])).toMatchObject({ status: 0, stderr: '' })

@@ -115,8 +115,13 @@ describe.concurrent('logs --follow', () => {
     await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"count":3')
     appendFileSync(project.at(JOURNAL), entry(4).slice(9))
     await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"count":4')
-    const printed = child.stdout().trimEnd().split('\n')
-    expect(printed.map((line) => JSON.parse(line).count)).toEqual([1, 2, 3, 4])
+    expect(
+      child
+        .stdout()
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).count),
+    ).toEqual([1, 2, 3, 4])
     child.child.kill('SIGINT')
     expect(await child.ended).toBe(0)
   })

@@ -101,8 +101,7 @@ describe('a checklist', () => {
     project.leave(true)
     await project.next()
     const after = readFileSync(project.at(LIST))
-    const changed = [...after].flatMap((byte, at) => (byte === bytes[at] ? [] : [at]))
-    expect(changed).toEqual([bytes.indexOf('[ ] one') + 1])
+    expect([...after].flatMap((byte, at) => (byte === bytes[at] ? [] : [at]))).toEqual([bytes.indexOf('[ ] one') + 1])
     expect(statSync(project.at(LIST))).toMatchObject({ ino: before.ino, mode: before.mode, size: before.size })
   })
 

@@ -213,8 +213,7 @@ describe('the stop hook drives a workflow', () => {
       expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
       if (result === undefined) expect(await project.stopped(subagentStop())).toEqual({})
       expect(await project.status()).toMatchObject({ outcome: null })
-      const answer = await project.stopped(stop({ stop_hook_active: true }))
-      expect(answer.systemMessage).toContain('has ended (stopped)')
+      expect((await project.stopped(stop({ stop_hook_active: true }))).systemMessage).toContain('has ended (stopped)')
       expect(await project.status()).toMatchObject({ prompts: 1, outcome: 'stopped' })
     },
   )

@@ -91,6 +91,7 @@ describe.concurrent('a run file', () => {
 
   it.each<[string, ((project: Project) => unknown)?]>([
     ['without a run'],
+    ['whose task folder is gone', (project) => rmSync(project.at(IN_TASK), { recursive: true })],
     ['of an ended run', (project) => project.cli(['workflow', 'abort', '7'])],
   ])('%s is removed by the next stop', async (_what, end) => {
     const project = end === undefined ? createProject() : await started()
@@ -164,6 +165,7 @@ describe.concurrent('the run continues after', () => {
 
   it.each([
     ['renamed', 'specs/007_better_name'],
+    ['renumbered', 'specs/012_flow'],
     ['archived', 'specs/archive/007_flow'],
   ])('its folder was %s', async (what, place) => {
     const project = await started(makerOf(what === 'renamed'))
@@ -228,8 +230,7 @@ describe.concurrent('the run continues after', () => {
     const linked = await linkWorktree(project)
     const env = claudeHookEnv(project, SESSION)
     // The hook searches the worktree, and the project by its variable.
-    const run = await project.hook({ ...stop(), cwd: linked }, { env, cwd: linked })
-    expect(run.answer.reason).toContain('do it')
+    expect((await project.hook({ ...stop(), cwd: linked }, { env, cwd: linked })).answer.reason).toContain('do it')
     expect(existsSync(join(linked, 'specs/.postflight/running'))).toBe(false)
   })
 

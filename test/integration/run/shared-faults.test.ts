@@ -252,8 +252,7 @@ describe.concurrent('a claim', () => {
     expect(phase).toBe('build')
     // The first push is that of what two did not publish, and the second one claims the run.
     fail(two, 'answer-lost', 'answer-lost')
-    const lost = await two.workflow('resume', '7', '--shared', '--take')
-    expect(lost.stderr).toContain('it is not known whether')
+    expect((await two.workflow('resume', '7', '--shared', '--take')).stderr).toContain('it is not known whether')
     expect(two.state()).toMatchObject({ outcome: 'stopped', phase: 'plan' })
     if (command === 'publish') await two.workflow('publish', '7')
     const again = await two.workflow('resume', '7', '--shared', '--take')

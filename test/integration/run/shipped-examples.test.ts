@@ -80,8 +80,7 @@ describe.concurrent('the name of a shipped example', () => {
     const packageFolder = packageWithPrompt(project)
     project.write('prompts/review.md', 'Read the project.\n')
     await project.cli(['workflow', 'start', '7', 'x', '--definition', 'review'], { packageFolder })
-    const next = await project.cli(['workflow', 'next', '7', '--json'])
-    expect(next.json().prompt).toContain('Read the package.')
+    expect((await project.cli(['workflow', 'next', '7', '--json'])).json().prompt).toContain('Read the package.')
   })
 
   it.each([

@@ -107,8 +107,7 @@ describe('the status line', () => {
   it('finds the project by the JSON if the command is started elsewhere', async () => {
     const project = await withMarker()
     const elsewhere = createSourceProject({ specs: false })
-    const run = await elsewhere.cli(['statusline'], { input: hostJson(project) })
-    expect(run.stdout).toBe('⚑ 259 research\n')
+    expect((await elsewhere.cli(['statusline'], { input: hostJson(project) })).stdout).toBe('⚑ 259 research\n')
     const rooted = await elsewhere.cli(['statusline', '--root', project.dir], { input: 'not JSON' })
     expect(rooted.stdout).toBe('⚑ 259 research\n')
   })

@@ -83,6 +83,7 @@ describe('a stop that is not judged', () => {
     ['the main conversation without a type counts', { ...MAIN, agent_type: '' }, {}],
     ['an agent with a type counts', { ...SUB, agent_type: 'worker' }, {}],
     ['an agent without a type of another host counts', { ...SUB, agent_type: '', turn_id: 't' }, {}],
+    ['an agent whose type is not told counts', SUB, {}],
     ["Copilot's first question per sub-agent, a Stop", asked, {}, 'Copilot CLI: answer-ignored'],
     ['its second stop, the SubagentStop, counts', { ...SUB, parent_agent_id: 'p1' }, {}],
     ['Stop without parent_agent_id counts', { ...MAIN, agent_id: 'c1' }, {}],
@@ -122,6 +123,7 @@ describe('a notice is shown only on Claude Code', () => {
     ['CLAUDECODE with another value', SUB, { CLAUDECODE: '0' }, false],
     ['Codex', SUB, { CODEX_SESSION_ID: 's1' }, false],
     ['Copilot, with its CLAUDE_PROJECT_DIR', SUB, { CLAUDE_PROJECT_DIR: '/p', COPILOT_PROJECT_DIR: '/p' }, false],
+    ['no host', SUB, {}, false],
     ['a tool call', { hook_event_name: 'PostToolUse', session_id: 's1' }, own, true],
   ])('%s', (_, fields, environment, expected) => {
     const event = payload(fields)

@@ -42,6 +42,8 @@ describe('the whole payload of a sub-agent', () => {
     expect([0, 1, 600_000, 600_001].map(sentMs)).toEqual([undefined, 1, 600_000, undefined])
   })
 
+  it('of an empty object is that of an empty stdin', () => expect(payload({})).toEqual(EMPTY_PAYLOAD))
+
   it('repeats the time of a stop on Copilot CLI alone', () => {
     const timeFor = (env: Record<string, string>) => eventTimeMs({ ...payload({}), sentMs: 5 }, env)
     expect([{ COPILOT_PROJECT_DIR: '/p' }, {}].map(timeFor)).toEqual([5, undefined])

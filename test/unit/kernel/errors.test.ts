@@ -99,8 +99,7 @@ describe('the sentences of errors', () => {
     ['workflow-there', { outcome: 'running' }, 'workflow status'],
     ['workflow-there', { outcome: 'stalled', resumable: true }, 'workflow resume'],
   ] as const)('%s %j has a command that is ready to paste: %s', (code, changed, command) => {
-    const sentence = sentenceOf(code, { ...changed, task: "259_it's" })
-    expect(sentence).toContain(`\`postflight ${command} '259_it'\\''s'\``)
+    expect(sentenceOf(code, { ...changed, task: "259_it's" })).toContain(`\`postflight ${command} '259_it'\\''s'\``)
   })
 
   it('of a settings file say that nothing was written only for a command that writes', () => {

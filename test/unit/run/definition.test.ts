@@ -68,8 +68,7 @@ describe('the shape of a definition', () => {
     ['a list of tasks', { steps: { from: 't.md', checklist: true, item: 1 } }, 'steps.item'],
     ['a list in an artifact', { steps: { from: 't.json', pointer: '/a', item: 1 } }, 'steps.item'],
   ])('takes %s for what it resembles most, and reports only the faults of that', (_what, more, path) => {
-    const faults = shapeFaults({ name: 'x', phases: [{ ...PHASE, ...more }] })
-    expect(faults.map(([at]) => at)).toEqual([`phases.0.${path}`])
+    expect(shapeFaults({ name: 'x', phases: [{ ...PHASE, ...more }] }).map(([at]) => at)).toEqual([`phases.0.${path}`])
   })
 
   it('reports every fault at once', () => {

@@ -323,8 +323,7 @@ describe('a simulation', () => {
     expect(walk([tasks], { steps: new Map([['t', 1]]) }).prompts).toEqual(['t 1'])
     const plan = { id: 'plan', gate: 'advisory', prompt: 'p', artifact: 'tasks.md' }
     const why = 'tasks.md, which lists the steps, is missing: create it, then run `postflight workflow resume 7`'
-    const stalled = walk([plan, tasks], { failures: new Map([['plan', 1]]) }).state
-    expect(stalled).toMatchObject({ outcome: 'stalled', why })
+    expect(walk([plan, tasks], { failures: new Map([['plan', 1]]) }).state).toMatchObject({ outcome: 'stalled', why })
   })
 
   it('gives approvals at once, and keeps the whole history', () => {

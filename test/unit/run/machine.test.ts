@@ -82,8 +82,7 @@ describe('an ended run', () => {
     expect(advance(ended, seeing())).toEqual({ state: ended, command: 'finish', effects: [] })
     expect([requestStop(ended, NOW), abortState(ended, NOW), haltState(ended, 'x', NOW)]).toEqual([ended, ended, ended])
     const outcomes = ['stopped', 'stalled', 'failed', 'completed', 'aborted'] as const
-    const resumable = outcomes.filter((outcome) => isResumable({ ...ended, outcome }))
-    expect(resumable).toEqual(['stopped', 'stalled', 'failed'])
+    expect(outcomes.filter((outcome) => isResumable({ ...ended, outcome }))).toEqual(['stopped', 'stalled', 'failed'])
   })
 
   it('is accepted once a person knows of it, unless it is done or continues', () => {

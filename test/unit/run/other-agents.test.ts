@@ -17,8 +17,7 @@ describe('at the stop of an agent without the prompt', () => {
     ['before the phase’s prompt', begin(CHECK)],
     ['after it', played(begin(CHECK), {})],
   ])('a failing verdict is not judged %s', (_when, state) => {
-    const judged = advance(state, seeing({ ...HELPER, ...FAILED }))
-    expect(judged).toMatchObject({ state, command: 'wait', effects: [] })
+    expect(advance(state, seeing({ ...HELPER, ...FAILED }))).toMatchObject({ state, command: 'wait', effects: [] })
     expect(played(state, { ...HELPER, ...PASSED }).outcome).toBe('completed')
     expect(played(state, { ...HELPER, ...FAILED, takes: undefined }).outcome).toBe('failed')
   })

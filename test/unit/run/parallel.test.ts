@@ -139,8 +139,7 @@ describe('a batch', () => {
   })
 
   it('that did not go out again after a resume is not awaited after a stop request', () => {
-    const stopped = hand(requestStop(promptAgain(out), 0))
-    expect(stopped).toMatchObject({ active: false, outcome: 'stopped', prompts: 3 })
+    expect(hand(requestStop(promptAgain(out), 0))).toMatchObject({ active: false, outcome: 'stopped', prompts: 3 })
   })
 
   it('is awaited after a stop request; then the run is over: no further attempt, and nothing else begins', () => {

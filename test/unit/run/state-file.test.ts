@@ -150,7 +150,6 @@ describe('a state file', () => {
     const fields = { ...fieldsOf(busyState()), started_at: null, updated_at: null }
     const read = parseState(JSON.stringify({ ...fields, history: [...wrong, ...kept] }))
     expect(read).toMatchObject({ startedMs: 0, updatedMs: 0 })
-    const times = isState(read) ? read.history.map(({ n, timeMs }) => [n, timeMs]) : []
-    expect(times).toEqual([1, 1, 2].map((n) => [n, 0]))
+    expect(isState(read) ? read.history.map(({ n, timeMs }) => [n, timeMs]) : []).toEqual([1, 1, 2].map((n) => [n, 0]))
   })
 })

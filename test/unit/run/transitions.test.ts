@@ -346,8 +346,7 @@ describe('the commands of a person', () => {
     const stopped = haltState(play(begin(judged), {}).state, 'x', NOW)
     expect(resumeState(stopped, NO_SESSIONS, seeing(FAILED)).visits).toEqual({ a: 1 })
     const failed = play(begin(judged), FAILED).state
-    const again = resumeState(failed, NO_SESSIONS, seeing(FAILED))
-    expect(again).toMatchObject({ stage: 'archiving', visits: { a: 2 } })
+    expect(resumeState(failed, NO_SESSIONS, seeing(FAILED))).toMatchObject({ stage: 'archiving', visits: { a: 2 } })
     const mended = resumeState(failed, NO_SESSIONS, seeing(PASSED))
     expect(mended.visits).toEqual({ a: 1 })
     expect(play(mended, PASSED).state.outcome).toBe('completed')

@@ -109,8 +109,7 @@ describe('the journal', () => {
     ['bypassed', { event: 'bypass', outcome: 'bypassed' }],
     ['expired', { event: 'expire', outcome: 'expired' }],
   ])('records what happened to a marker: %s', (rule, entry) => {
-    const records = recordsOf([judged(rule, 1)], PAYLOAD)
-    expect(records).toEqual([{ root: '/home/me/p', entry: { ...entry, ...ABOUT } }])
+    expect(recordsOf([judged(rule, 1)], PAYLOAD)).toEqual([{ root: '/home/me/p', entry: { ...entry, ...ABOUT } }])
   })
 
   it('records why a marker could not be judged', () => {

@@ -158,8 +158,7 @@ describe('the checklist', () => {
   })
 
   it('has names on one line, cut, and without escapes', () => {
-    const text = reasonOf([blocked({ steps: [`a\n\u001b[2Jb${'c'.repeat(500)}`] })])
-    expect(text).toMatch(/\n {2}1\. a \[2Jbc{70,}…\n/)
+    expect(reasonOf([blocked({ steps: [`a\n\u001b[2Jb${'c'.repeat(500)}`] })])).toMatch(/\n {2}1\. a \[2Jbc{70,}…\n/)
   })
 })
 
