@@ -1,19 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  beginsWithDigit,
-  checkSlug,
-  fileNameOf,
-  isNewName,
-  noTaskName,
-  parseTaskName,
-  parseTaskReference,
-  pathOfFileName,
-  taskFolderName,
-  taskNumberOf,
-  taskWord,
-  usualSeparator,
-  withoutCompletion,
-} from '../../../src/project/task-folder.ts'
+import * as naming from '../../../src/project/task-folder.ts'
 import { thrownBy } from '../builders.ts'
 
 const UNSAFE_NAMES = [
@@ -35,46 +21,46 @@ describe('the forms of <task>', () => {
     ['999999', 999_999],
     ['0000000000259', 259],
   ])('%s is a number', (text, number) => {
-    expect(parseTaskReference(text)).toBe(number)
+    expect(naming.parseTaskReference(text)).toBe(number)
   })
 
   it.each(['1000000', '9'.repeat(400)])('%s is too large', (task) => {
     const refused = { code: 'task-invalid', args: { task, largest: 999_999 } }
-    expect(thrownBy(() => parseTaskReference(task))).toMatchObject(refused)
+    expect(thrownBy(() => naming.parseTaskReference(task))).toMatchObject(refused)
   })
 
   it.each(['259_prove_completeness', 'OC_12', 'x', '12a', 'größe', 'a b', "it's", 'a'.repeat(120), '٣'])(
     '%s is a name',
     (name) => {
-      expect(parseTaskReference(name)).toBe(name)
+      expect(naming.parseTaskReference(name)).toBe(name)
     },
   )
 
   const COMPLETED = { 'specs/': '.', './specs/': '.', 'specs/7_x/': 'specs/7_x', './7_x/': '7_x', './../': '../' }
   const OTHERS = ['7', 'specs', 'archive/7_x', 'a./b', './', './/etc']
   it.each([...Object.entries(COMPLETED), ...OTHERS.map((one) => [one, one])])('%s means %s', (typed, task) => {
-    expect(withoutCompletion(String(typed))).toBe(task)
+    expect(naming.withoutCompletion(String(typed))).toBe(task)
   })
 
   it('. is specs/ itself', () => {
-    expect(parseTaskReference('.')).toBe('.')
+    expect(naming.parseTaskReference('.')).toBe('.')
   })
 
   it.each(UNSAFE_NAMES)('a name %s is refused', (_, names) => {
     for (const task of names) {
-      expect(thrownBy(() => parseTaskReference(task))).toMatchObject({ code: 'task-invalid', args: { task } })
+      expect(thrownBy(() => naming.parseTaskReference(task))).toMatchObject({ code: 'task-invalid', args: { task } })
     }
   })
 })
 
 describe('a slug', () => {
   it.each(['prove_completeness', 'a-b', 'v1.2', 'größe', 'a b', 'a'.repeat(120)])('%s is accepted', (slug) => {
-    expect(() => checkSlug(slug)).not.toThrow()
+    expect(() => naming.checkSlug(slug)).not.toThrow()
   })
 
   it.each([...UNSAFE_NAMES, ['that is specs/ itself', ['.']]] as const)('%s is refused', (_, slugs) => {
     for (const slug of slugs) {
-      expect(thrownBy(() => checkSlug(slug))).toMatchObject({ code: 'slug-invalid', args: { slug } })
+      expect(thrownBy(() => naming.checkSlug(slug))).toMatchObject({ code: 'slug-invalid', args: { slug } })
     }
   })
 })
@@ -83,11 +69,11 @@ describe('a name or a number that is only too long or too large', () => {
   const thrown = (action: () => unknown): unknown => (thrownBy(action) as { args: unknown }).args
 
   it('names the maximum length, unless something else is wrong too', () => {
-    expect(thrown(() => checkSlug('a'.repeat(300)))).toMatchObject({ longest: 120 })
-    expect(thrown(() => parseTaskReference('a'.repeat(121)))).toMatchObject({ longest: 120 })
+    expect(thrown(() => naming.checkSlug('a'.repeat(300)))).toMatchObject({ longest: 120 })
+    expect(thrown(() => naming.parseTaskReference('a'.repeat(121)))).toMatchObject({ longest: 120 })
     for (const other of ['', 'a/b', '/'.repeat(300)]) {
-      expect(thrown(() => checkSlug(other))).not.toHaveProperty('longest')
-      expect(thrown(() => parseTaskReference(other))).not.toHaveProperty('longest')
+      expect(thrown(() => naming.checkSlug(other))).not.toHaveProperty('longest')
+      expect(thrown(() => naming.parseTaskReference(other))).not.toHaveProperty('longest')
     }
   })
 
@@ -98,8 +84,13 @@ describe('a name or a number that is only too long or too large', () => {
     ['x_1000000_y', { task: 'x_1000000_y' }],
     ['no_number', { task: 'no_number' }],
   ])('names the maximum of the number in a new folder %s, if only that is wrong', (name, expected) => {
-    expect(noTaskName(name)).toMatchObject({ code: 'task-invalid' })
-    expect(noTaskName(name).args).toEqual(expected)
+    expect(naming.noTaskName(name)).toMatchObject({ code: 'task-invalid' })
+    expect(naming.noTaskName(name).args).toEqual(expected)
+  })
+
+  it('names the slug too if a new folder has a number', () => {
+    expect(naming.noTaskName('7_a*', 'a*').args).toEqual({ task: '7_a*', slug: 'a*' })
+    expect(naming.noTaskName('x', 'a*').args).toEqual({ task: 'x' })
   })
 })
 
@@ -110,7 +101,7 @@ describe('the name of a task folder', () => {
     [1234, '_', '1234_x'],
     [1, '-', '001-x'],
   ] as const)('pads %i to three digits, with "%s" after it: spec-kit writes a dash', (number, separator, expected) => {
-    expect(taskFolderName({ number, separator, slug: 'x' })).toBe(expected)
+    expect(naming.taskFolderName({ number, separator, slug: 'x' })).toBe(expected)
   })
 
   it.each([
@@ -118,13 +109,13 @@ describe('the name of a task folder', () => {
     ['2026-99-01-x', 2026],
     ['2026-roadmap', 2026],
   ])('the number of %j is %s, because it is not a date', (name, expected) => {
-    expect(taskNumberOf(name)).toBe(expected)
+    expect(naming.taskNumberOf(name)).toBe(expected)
   })
 
   it.each([...'259 259x 259.x 1234567-x 1234567_x 2026-11-01-x 2026-11-01 x_259 OC_12'.split(' '), ''])(
     '%j has no number',
     (name) => {
-      expect(taskNumberOf(name)).toBeUndefined()
+      expect(naming.taskNumberOf(name)).toBeUndefined()
     },
   )
 
@@ -136,8 +127,8 @@ describe('the name of a task folder', () => {
     ['7_', { number: 7, separator: '_', slug: '' }],
     ['x_7', undefined],
   ])('%j has these parts', (name, expected) => {
-    expect(parseTaskName(name)).toEqual(expected)
-    expect(taskNumberOf(name)).toBe(expected?.number)
+    expect(naming.parseTaskName(name)).toEqual(expected)
+    expect(naming.taskNumberOf(name)).toBe(expected?.number)
   })
 
   it.each([
@@ -149,11 +140,11 @@ describe('the name of a task folder', () => {
     ['_', ['001_a', '2026-11-01-x', '2026-11-02-y']],
     ['_', ['001-a', '002_b', '003_c', 'x-y', '']],
   ] as const)('%j is the separator among %j', (expected, names) => {
-    expect(usualSeparator(names)).toBe(expected)
+    expect(naming.usualSeparator(names)).toBe(expected)
   })
 
   it('begins with a digit, or is not searched', () => {
-    expect(['012_x', '9', 'archive', '_1', '', '٣'].filter(beginsWithDigit)).toEqual(['012_x', '9'])
+    expect(['012_x', '9', 'archive', '_1', '', '٣'].filter(naming.beginsWithDigit)).toEqual(['012_x', '9'])
   })
 })
 
@@ -167,7 +158,9 @@ describe('the word for a task folder in a command', () => {
     ['its path if its name is like an option', 'specs/-foo', 'specs/-foo'],
   ])('is %s', (_, relative, expected) => {
     const task = relative === 'specs' ? '.' : relative.slice(relative.lastIndexOf('/') + 1)
-    expect(taskWord({ root: '/p', path: `/p/${relative}`, task, relative })).toBe(expected)
+    const folder = { root: '/p', path: `/p/${relative}`, task, relative }
+    expect(naming.taskWord(folder)).toBe(expected)
+    expect(naming.runCommandLine(folder, 'stop', undefined)).toContain('postflight workflow stop ')
   })
 })
 
@@ -176,19 +169,19 @@ it.each([
   ['259_login', '259_login'],
   ['archive/259_login', 'archive%259_login'],
 ])('the folder at "%s" below specs/ has the file name "%s", which is read back', (below, name) => {
-  expect(fileNameOf(below)).toBe(name)
-  expect(pathOfFileName(name)).toBe(below)
+  expect(naming.fileNameOf(below)).toBe(name)
+  expect(naming.pathOfFileName(name)).toBe(below)
 })
 
 describe('the slug of a new folder', () => {
   it.each(['plan', 'v1.2', '_x', 'a-b', 'größe', '日本語', 'e\u0301'])('%s is accepted', (slug) => {
-    expect(isNewName(slug)).toBe(true)
+    expect(naming.isNewName(slug)).toBe(true)
   })
 
   it.each([
     ...['a b', "it's", 'a"b', '`', '$x', 'a;b', 'a~', '🚀', 'a+b', 'a@b'],
     ...['', '-x', '.x', 'x.', 'a..b', 'x'.repeat(121)],
   ])('%j is refused', (slug) => {
-    expect(isNewName(slug)).toBe(false)
+    expect(naming.isNewName(slug)).toBe(false)
   })
 })
