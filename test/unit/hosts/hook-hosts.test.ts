@@ -42,9 +42,10 @@ describe('the hosts whose settings take the hook', () => {
     for (const name of [other, '"C:\\x:subagent_stop:1:2"', '']) expect(trusts(`[${name}]\n${trusted}`)).toBe(false)
     // Switched off, or on without trust (0.169.0).
     const features = ['[features]\nhooks', '[features]\ncodex_hooks', '[x]\nfeatures = { a = true, hooks']
-    const off = features.map((name) => `${trusted}\n${name} = false`)
+    const off = [...features.map((name) => `${trusted}\n${name} = false`), `${trusted}\n\t hooks=false`]
     for (const more of [`${trusted}\nenabled = false`, 'enabled = true', `[x]\n${trusted}`, ...off]) {
       expect(trusts(`[hooks.state.${key}]\n${more}`)).toBe(false)
     }
+    expect(trusts(`[hooks.state.${key}]\n${trusted}\n# hooks = false`)).toBe(true)
   })
 })

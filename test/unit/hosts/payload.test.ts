@@ -42,6 +42,12 @@ describe('the whole payload of a sub-agent', () => {
     expect([0, 1, 600_000, 600_001].map(sentMs)).toEqual([undefined, 1, 600_000, undefined])
   })
 
+  it('of a failed command is that of a command, with its error as the output', () => {
+    const error = 'Exit code 1'
+    const failed = { hook_event_name: 'PostToolUseFailure', tool_name: 'Bash', tool_input: { command: 'x' }, error }
+    expect(payload(failed)).toMatchObject({ event: 'PostToolUse', output: error })
+  })
+
   it('of an empty object is that of an empty stdin', () => expect(payload({})).toEqual(EMPTY_PAYLOAD))
 
   it('repeats the time of a stop on Copilot CLI alone', () => {
