@@ -7,7 +7,7 @@ import { commandLine, personNote, rootOptionFor } from '../kernel/command-line.t
 import { WORKFLOW_FOLDER } from '../kernel/files.ts'
 import { approval, quote } from '../kernel/text.ts'
 import type { Recorded } from '../project/journal-entry.ts'
-import { type SearchProblem, type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { runCommandLine, type SearchProblem, type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { type RunStop, runningCheck, takeTurn } from '../run/drive.ts'
 import { needOf } from '../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
@@ -76,7 +76,7 @@ export function driveRuns(roots: readonly string[], occasion: Occasion, isBlocke
 
 function commandFor({ reader }: Occasion, folder: TaskFolder): (word: string) => string {
   const rootOption = rootOptionFor(reader, folder.root)
-  return (word) => commandLine(['workflow', word, taskWord(folder)], rootOption)
+  return (word) => runCommandLine(folder, word, rootOption)
 }
 
 type Turn = Exclude<ReturnType<typeof takeTurn>, { command: 'none' }>
