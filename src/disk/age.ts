@@ -55,6 +55,17 @@ function kernelAgeMs(pid: string): number | undefined {
   })
 }
 
+/** How often a process touches a file to show that it is alive. */
+export const TOUCH_EVERY_MS = 2_000
+/** A killed process's file is untouched for longer. */
+const SILENT_MS = 15_000
+
+/** Whether its process may be alive. */
+export function isTouched({ mtimeMs }: Pick<fs.Stats, 'mtimeMs'>): boolean {
+  // A time in the future is stale too: the clock was set back.
+  return Math.abs(Date.now() - mtimeMs) <= SILENT_MS
+}
+
 /** In ms. */
 export function fileSystemNow(folder: string): number {
   const file = temporaryBeside(`${folder}/now`)

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { isTouched, TOUCH_EVERY_MS } from '../disk/age.ts'
 import { type RunLimits, runBounded } from '../disk/bounded-run.ts'
 import { fileIdentity, isFull, kindAt } from '../disk/file-facts.ts'
 import { createLock, releaseLock, retryWhileLocked, withLockIfRoom } from '../disk/lock.ts'
@@ -15,9 +16,6 @@ import type { CheckResult } from './marker.ts'
 /** Checks take minutes, so their process touches its lock to show that it is alive. */
 
 export const CHECK_LIMIT_MS = 600_000
-/** A killed process's lock is untouched for longer. */
-const SILENT_MS = 15_000
-const TOUCH_EVERY_MS = 2_000
 
 export type RunCheck = Omit<CheckResult, 'failure'> & { readonly failure: Failure | undefined }
 
@@ -93,8 +91,7 @@ function touch(lock: string, held: string | undefined): string | undefined {
 /** In ms since the epoch. Never throws. */
 export function checkingSince(folder: string): number | undefined {
   const stats = attempt(() => fs.lstatSync(path.join(folder, CHECKING_FILE), { throwIfNoEntry: false }))
-  // A time in the future is stale too: the clock was set back.
-  if (!stats?.isFile() || Math.abs(Date.now() - stats.mtimeMs) > SILENT_MS) return undefined
+  if (!stats?.isFile() || !isTouched(stats)) return undefined
   // Some file systems have no birth time.
   return stats.birthtimeMs > 0 ? stats.birthtimeMs : stats.mtimeMs
 }
