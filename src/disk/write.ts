@@ -67,8 +67,11 @@ export function temporaryBeside(path: string): string {
   return `${path}.${process.pid}-${process.hrtime.bigint().toString(36)}-${temporaryCount}.tmp`
 }
 
+type Replacement = Readonly<{ from?: string; durable?: boolean }>
+
 /** `from`: the temporary file, which must be on the same file system. */
-export function replaceFile(path: string, content: string | Uint8Array, from = temporaryBeside(path), durable = true) {
+export function replaceFile(path: string, content: string | Uint8Array, options: Replacement = {}): void {
+  const { from = temporaryBeside(path), durable = true } = options
   createFile(from, content, { durable })
   try {
     fs.renameSync(from, path)

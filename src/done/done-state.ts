@@ -149,7 +149,7 @@ const RESUMED_FILE = 'resumed'
 /** Never throws. */
 export function noteResume({ path: folder }: TaskFolder, nowMs: number): void {
   // Otherwise the count of blocked stops goes on, as after a power cut.
-  attempt(() => replaceFile(path.join(folder, RESUMED_FILE), `${nowMs}\n`, undefined, false))
+  attempt(() => replaceFile(path.join(folder, RESUMED_FILE), `${nowMs}\n`, { durable: false }))
 }
 
 /** Copilot CLI and droid name no prompt: there each resume of the session counts as one. */

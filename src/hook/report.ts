@@ -68,7 +68,7 @@ function keepReport(root: string, agent: string, report: string, nowMs: number):
   const kept = readInside(folder, reportName(agent), MAX_BYTES)
   if (kept.kind === 'text' && Buffer.byteLength(kept.text) >= Buffer.byteLength(text)) return
   // A power cut loses a report, but no marker.
-  replaceFile(path.join(folder, reportName(agent)), text, undefined, false)
+  replaceFile(path.join(folder, reportName(agent)), text, { durable: false })
 }
 
 /** Returns undefined if another hook has just taken it. */

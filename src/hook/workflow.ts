@@ -158,6 +158,6 @@ function promptFor(folder: TaskFolder, due: DuePrompt): string {
 function inFile(folder: TaskFolder, name: string, { prompt }: DueWork): string {
   const file = path.join(folder.path, WORKFLOW_FOLDER, name)
   // After a power cut the prompt is sent again.
-  replaceFile(file, `${prompt}\n`, undefined, false)
+  replaceFile(file, `${prompt}\n`, { durable: false })
   return PROMPT_TEXT.inFile(file)
 }

@@ -44,7 +44,8 @@ export function showCount(folder: string, count: number): Claim[] {
   const guard = pathIn(folder, LOOP_GUARD_FILE)
   for (;;) {
     // A kill leaves no temporary file beside the marker.
-    replaceFile(guard, `${count}\n`, temporaryBeside(pathIn(folder, CLAIMS_FOLDER, 'loop-guard')), false)
+    const from = temporaryBeside(pathIn(folder, CLAIMS_FOLDER, 'loop-guard'))
+    replaceFile(guard, `${count}\n`, { from, durable: false })
     const claims = readClaims(folder)
     const highest = Math.max(count, highestSlot(claims))
     if (highest === count) return claims

@@ -103,7 +103,7 @@ export function putRunFile(folder: TaskFolder, id: string): void {
   makeHiddenFolder(journalFolder(root))
   makeHiddenFolder(runningFolder(root))
   // Hidden: a killed process must not leave a run file.
-  replaceFile(target, text, path.join(runningFolder(root), `.${id}${temporaryBeside('')}`))
+  replaceFile(target, text, { from: path.join(runningFolder(root), `.${id}${temporaryBeside('')}`) })
   removeNamed(root, id, target)
 }
 
